@@ -1,0 +1,37 @@
+# Everything happens in .venv at the root; `make demo` and `make test` set it up themselves.
+PYTHON ?= python3
+BIN := .venv/bin
+CORES ?= 2
+export MPLBACKEND := Agg
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench clean
+
+help:  ## Show what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | expand -t 10
+
+setup: .venv/ready  ## Make .venv and install gensight with its development tools
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable ".[dev]"
+	@touch $@
+
+demo: setup  ## Run the whole pipeline on the built-in benchmarks (no GPU, key or download)
+	$(BIN)/snakemake --cores $(CORES) --quiet all --logger gensight
+
+test: setup  ## Run the core tests
+	$(BIN)/pytest --numprocesses $(CORES)
+
+lint: setup  ## Check style: ruff, snakefmt, snakemake --lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+
+bench: setup  ## Measure speed and size as ratios; writes bench.json
+	$(BIN)/python bench/bench.py
+
+clean:  ## Remove generated results and logs; the ledger (replies) stays
+	rm -rf results logs .snakemake

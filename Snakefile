@@ -1,0 +1,26 @@
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/sample.smk"
+include: "workflow/rules/render.smk"
+include: "workflow/rules/generate.smk"
+include: "workflow/rules/extract.smk"
+include: "workflow/rules/score.smk"
+include: "workflow/rules/summarize.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        run_targets(),
+
+
+onsuccess:
+    print(closing_words())

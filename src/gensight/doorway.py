@@ -1,0 +1,60 @@
+"""The frame around every workflow script: its whole output, and any traceback, in the rule's log."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def logged(snakemake: Any) -> Iterator[None]:
+    """Send file descriptors 1 and 2 into the log; a failure ends the job with a non-empty log.
+
+    C libraries and subprocesses write there too. An error that is the user's to fix is one line,
+    anything else a traceback with the sample it was met at. What was made is remembered as made
+    here (see `gensight.freshness`).
+    """
+    with open(snakemake.log[0], "w", buffering=1, encoding="utf-8") as log:  # noqa: PTH123
+        saved = os.dup(1), os.dup(2)
+        _redirect(log.fileno(), log.fileno())
+        try:
+            yield
+            _remember(snakemake.output)
+            print(f"done: {', '.join(snakemake.output)}")
+        except BaseException as error:
+            _explain(error)
+            raise SystemExit(1) from None
+        finally:
+            _redirect(*saved)
+            os.close(saved[0])
+            os.close(saved[1])
+
+
+def _redirect(stdout: int, stderr: int) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.dup2(stdout, 1)
+    os.dup2(stderr, 2)
+
+
+def _explain(error: BaseException) -> None:
+    from gensight.errors import GensightError
+
+    if isinstance(error, GensightError):
+        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
+        print(f"gensight: {error}{notes}", file=sys.stderr)
+    else:
+        traceback.print_exception(error)
+
+
+def _remember(outputs: Any) -> None:
+    from gensight.footers import read_footer
+    from gensight.freshness import mark_built
+
+    for path in outputs:
+        if path.endswith((".parquet", ".tex", ".png")):
+            mark_built(path, read_footer(path).content)

@@ -1,0 +1,61 @@
+"""Extractors: what a returned picture says, read by fixed rules; one module per extractor.
+
+A module has `VERSION`, `DEFAULTS` and `extract(answer, parameters) -> list[Reading]`, one reading
+per variant, the picture decoded once. An `Answer` carries no trace of who gave it, so a rule
+cannot depend on that (ProbeGen section 3: one extraction for all).
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from gensight.errors import SpecError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One answer as an extractor sees it, and the input picture that was asked about.
+
+    `image` and `text` are what came back, untouched. `source` is the sample's input picture,
+    `source_width` x `source_height` pixels as the sample counts them; `orient_source` says whether
+    its EXIF tag is applied to get there.
+    """
+
+    image: bytes | None = None
+    text: str | None = None
+    source: bytes | None = None
+    source_width: int
+    source_height: int
+    orient_source: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What one variant read; the keys of `fields` are columns of `records.Prediction`.
+
+    `status` is `ok`, `invalid` (with a reason such as `unreadable`) or `no_output`. `detail` is a
+    sentence for the log.
+    """
+
+    variant: str
+    status: str = "ok"
+    reason: str | None = None
+    fields: dict[str, Any] = field(default_factory=dict)
+    detail: str | None = None
+
+
+def names() -> list[str]:
+    """Return the names of all extractors: the modules of this folder."""
+    found = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+def load(name: str) -> ModuleType:
+    """Import the extractor of this name; SpecError lists those there are."""
+    if name not in names():
+        raise SpecError(f"there is no extractor {name!r}; there are: {', '.join(names())}")
+    return importlib.import_module(f"{__name__}.{name}")

@@ -1,0 +1,58 @@
+"""Grey histograms: percentiles, the contrast rule, and the best split into two classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import cv2
+import numpy as np
+
+from gensight.images import resize_picture
+
+# cv2.calcHist returns float32, which holds whole numbers exactly up to this.
+EXACT_FLOAT32 = 2**24
+
+
+def histogram(grey: np.ndarray) -> np.ndarray:
+    """Return the int64 counts of all 256 (uint8) or 65536 (uint16) levels of a grey picture."""
+    if grey.dtype == np.uint8 and grey.size < EXACT_FLOAT32:
+        return cv2.calcHist([grey], [0], None, [256], [0, 256]).ravel().astype(np.int64)
+    levels = int(np.iinfo(grey.dtype).max) + 1
+    return np.bincount(grey.ravel(), minlength=levels)
+
+
+def percentile(counts: np.ndarray, percent: float) -> int:
+    """Return the lowest level at or below which at least `percent` % of the pixels lie."""
+    cumulated = np.cumsum(counts)
+    return int(np.searchsorted(cumulated, percent / 100 * cumulated[-1], side="left"))
+
+
+def contrast(grey: np.ndarray, size: tuple[int, int], settings: Mapping[str, Any]) -> float:
+    """Return high minus low percentile of grey at the work size, in steps of 8-bit grey."""
+    return contrast_of(histogram(resize_picture(grey, *size)), settings)
+
+
+def contrast_of(counts: np.ndarray, settings: Mapping[str, Any]) -> float:
+    """Return high minus low percentile of a histogram, in steps of 8-bit grey (0 to 255)."""
+    low = percentile(counts, settings["contrast_low_percentile"])
+    high = percentile(counts, settings["contrast_high_percentile"])
+    return (high - low) / ((len(counts) - 1) // 255)
+
+
+def two_class_threshold(counts: np.ndarray) -> int:
+    """Return the level t whose classes {<= t} and {> t} have the largest between-class variance.
+
+    That is Otsu's threshold, and also the exact optimum of one-dimensional 2-means, since the
+    variances within and between classes add up to a constant. Ties go to the lowest level; a
+    picture of one level has no split and returns that level (nothing lies above it).
+    """
+    levels = np.arange(len(counts), dtype=np.float64)
+    below = np.cumsum(counts).astype(np.float64)
+    moment = np.cumsum(counts * levels)
+    total = below[-1]
+    pairs = below * (total - below)
+    spread = (moment[-1] * below - moment * total) ** 2
+    if not pairs.any():
+        return int(np.flatnonzero(counts)[0])
+    return int(np.argmax(np.divide(spread, pairs, out=np.zeros_like(spread), where=pairs > 0)))

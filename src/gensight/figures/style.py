@@ -1,0 +1,93 @@
+"""One look for every figure, and files that are the same bytes for the same content.
+
+The look is set from matplotlib's own defaults, never from a user's matplotlibrc; the fonts are the
+DejaVu fonts that matplotlib ships. Colours are Okabe and Ito's, which colour-blind readers can
+tell apart. Figures are as wide as a line of text (7 in), so type is printed at its size.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+DIGEST_MARK = "gensight-digest:"
+WIDTH_IN = 7.0
+PNG_DPI = 200
+# The largest page a PDF reader must accept is 200 in; taller galleries should be split.
+MAX_HEIGHT_IN = 190.0
+
+BLUE = "#0072B2"
+GREEN = "#009E73"
+VERMILION = "#D55E00"
+GREY = "#666666"
+LIGHT_GREY = "#DDDDDD"
+
+_STYLE = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 7.0,
+    "axes.titlesize": 7.5,
+    "axes.labelsize": 7.0,
+    "xtick.labelsize": 6.0,
+    "ytick.labelsize": 6.0,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.0,
+    "ytick.major.size": 2.0,
+    "xtick.major.pad": 2.0,
+    "ytick.major.pad": 2.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": GREY,
+    "xtick.color": "#333333",
+    "ytick.color": "#333333",
+    "text.parse_math": False,
+    "pdf.fonttype": 42,
+    "pdf.compression": 9,
+    "svg.hashsalt": "gensight",
+}
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Draw inside this: matplotlib's defaults with the style above, restored afterwards."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        yield
+
+
+def new_figure(height_in: float) -> Figure:
+    """Return an empty figure as wide as a line of text."""
+    figure = Figure(figsize=(WIDTH_IN, min(height_in, MAX_HEIGHT_IN)), facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def figure_pdf(figure: Figure, digest: str) -> bytes:
+    """Return the figure as PDF: no dates, `gensight-digest:<hex>` readable in its Keywords."""
+    metadata = {
+        "Creator": "gensight",
+        "Producer": "matplotlib",
+        "CreationDate": None,
+        "Keywords": f"{DIGEST_MARK}{digest}",
+    }
+    return _saved(figure, "pdf", metadata)
+
+
+def figure_png(figure: Figure, digest: str) -> bytes:
+    """Return the figure as PNG at 200 dpi, `gensight-digest:<hex>` in a tEXt chunk `gensight`."""
+    return _saved(figure, "png", {"Software": None, "gensight": f"{DIGEST_MARK}{digest}"})
+
+
+def _saved(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
+    buffer = io.BytesIO()
+    with figure_style():
+        figure.savefig(buffer, format=kind, dpi=PNG_DPI, metadata=metadata)
+    return buffer.getvalue()

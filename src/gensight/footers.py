@@ -1,0 +1,78 @@
+"""What every file of a run says about itself: in Parquet metadata, or as a mark in its text.
+
+Tables and figures carry `gensight-digest:<hex>` and `gensight-inputs:<hex>` as a comment or as
+document metadata, found by a plain search of the bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gensight.digests import digest_of
+from gensight.errors import RecordError
+
+MARK = re.compile(rb"gensight-digest:([0-9a-f]{64})(?:\s+gensight-inputs:([0-9a-f]{64}))?")
+
+
+@dataclass(frozen=True)
+class Footer:
+    """A file's stage, the digest of what determined it, the digest of its rows, its inputs'.
+
+    `inputs` maps the path of each input to the content digest it had.
+    """
+
+    stage: str
+    digest: str
+    content: str
+    rows: int = 0
+    inputs: dict[str, str] = field(default_factory=dict)
+    determinants: dict[str, Any] = field(default_factory=dict)
+
+
+def read_footer(path: str | Path) -> Footer:
+    """Return what a file says about itself.
+
+    Raises:
+        RecordError: missing, damaged, or not written by gensight; names the rebuilding command.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise RecordError(f"{path}: is missing; {rebuild_command(path)}")
+    return _parquet_footer(path) if path.suffix == ".parquet" else _marked_footer(path)
+
+
+def _parquet_footer(path: Path) -> Footer:
+    import pyarrow as pa  # noqa: PLC0415 (planning reads footers only of files it has not met)
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        metadata = pq.read_metadata(path).metadata or {}
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).split(".")[0]
+        raise RecordError(f"{path}: cannot be read ({reason}); {rebuild_command(path)}") from None
+    if b"gensight" not in metadata:
+        raise RecordError(f"{path}: was not written by gensight; {rebuild_command(path)}")
+    return Footer(**json.loads(metadata[b"gensight"]))
+
+
+def _marked_footer(path: Path) -> Footer:
+    found = MARK.search(path.read_bytes())
+    if not found:
+        raise RecordError(f"{path}: carries no digest; {rebuild_command(path)}")
+    digest, inputs = (group.decode() if group else "" for group in found.groups())
+    content = digest_of([digest, inputs])
+    return Footer(stage=path.parts[-2], digest=digest, content=content, inputs={"": inputs})
+
+
+def mark(digest: str, inputs: dict[str, str]) -> str:
+    """Return the mark that tables and figures carry; `inputs` maps paths to content digests."""
+    return f"gensight-digest:{digest} gensight-inputs:{digest_of(inputs)}"
+
+
+def rebuild_command(path: str | Path) -> str:
+    """Return the advice that ends every error about a file of the run."""
+    return f"remove it and run: snakemake --cores 2 {path}"

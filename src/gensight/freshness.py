@@ -1,0 +1,214 @@
+"""Which files of a run are current, decided by digests and never by times.
+
+Snakemake compares modification times, and forgets everything about files that were laid into
+results/ by hand. So the project decides for itself, once, when the Snakefile is parsed:
+
+- a file is **current** if its own digest is the plan's and the files it was made from still hold
+  the rows that it saw. It is given only those inputs that exist, and a time no older than theirs:
+  Snakemake then has no reason to make it again, whatever the order of the times.
+- a file is **outdated** if it was made here, or had been current here, and its digest is no longer
+  the plan's. It is given one more input, a marker newer than itself: Snakemake makes it again.
+- a file that was **laid in** and never matched the plan stops the run before it is used, with one
+  line. Summaries, tables and figures are the exception: they are made again from checked files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gensight.digests import differences, digest_of
+from gensight.errors import RecordError
+from gensight.plan import PlannedFile
+from gensight.footers import Footer, read_footer
+
+STATE = Path(".snakemake/gensight")
+MARKER = STATE / "outdated"
+FOOTERS = STATE / "footers.json"
+MANIFEST = Path("results/ARCHIVE.json")
+
+#: Rows that were bought or rendered: never taken over, and never thrown away, in silence.
+GUARDED = ("samples", "requests", "generations", "predictions", "scores")
+#: Stages whose rows depend on the content of these upstream stages, beyond their own digest.
+#: Samples and requests follow from their digests; a generation is never made again for them.
+CHAINED = ("generations", "predictions", "scores", "summaries", "tables")
+
+
+@dataclass
+class Freshness:
+    """The verdict on every planned file that exists; paths are relative to the checkout."""
+
+    current: set[str] = field(default_factory=set)
+    outdated: set[str] = field(default_factory=set)
+    adopted: list[str] = field(default_factory=list)
+
+    def inputs(self, planned: PlannedFile) -> list[str]:
+        """Return the inputs that Snakemake is to see for a file."""
+        if planned.path in self.current:
+            return [path for path in planned.inputs if Path(path).exists()]
+        marker = [str(MARKER)] if planned.path in self.outdated else []
+        return [*planned.inputs, *marker]
+
+
+def mark_built(path: str, content: str) -> None:
+    """Remember that a file was made here, so that a later change of the plan may replace it."""
+    stamp = STATE / "known" / path
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    stamp.write_text(content, encoding="utf-8")
+
+
+def _adopt(planned: PlannedFile, footer: Footer, ledger: Path) -> None:
+    """Take over a file that was laid in; its replies answer for their keys from now on."""
+    if planned.stage == "generations":
+        from gensight.runner.adoption import adopt  # noqa: PLC0415 (planning needs it rarely)
+
+        adopt(ledger, planned.determinants["model"], Path(planned.path))
+    mark_built(planned.path, footer.content)
+
+
+def _is_known(path: str, content: str) -> bool:
+    stamp = STATE / "known" / path
+    return stamp.exists() and stamp.read_text(encoding="utf-8") == content
+
+
+def settle(
+    files: Mapping[str, PlannedFile], *, main_process: bool, ledger: Path
+) -> Freshness:
+    """Judge every planned file that exists; only the main process writes anything.
+
+    Raises:
+        RecordError: a file was laid in that the plan does not want, or one cannot be read; one
+            line naming the file, the key, both values and the command that rebuilds it.
+    """
+    footers = _Footers()
+    found = {path: footers[path] for path in files if Path(path).exists()}
+    verdict = Freshness()
+    for path, footer in found.items():
+        planned = files[path]
+        if _is_current(planned, footer, found):
+            verdict.current.add(path)
+            if not _is_known(path, footer.content):
+                verdict.adopted.append(path)
+        else:
+            _refuse_foreign(planned, footer)
+            verdict.outdated.add(path)
+    if main_process:
+        _put_times_in_order(files, verdict)
+        footers.save()
+        for path in verdict.adopted:
+            _adopt(files[path], found[path], ledger)
+        if verdict.outdated:
+            MARKER.parent.mkdir(parents=True, exist_ok=True)
+            MARKER.touch()
+    return verdict
+
+
+def _is_current(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer]) -> bool:
+    if footer.digest != planned.digest:
+        return False
+    if not all(Path(sibling).exists() for sibling in planned.siblings):
+        return False
+    if planned.stage in ("samples", "requests", "generations"):
+        return True
+    if planned.stage in ("tables", "figures"):
+        return _same_marked_inputs(planned, footer, found)
+    return all(
+        found[path].content == content
+        for path, content in footer.inputs.items()
+        if path in found and found[path].stage in CHAINED
+    )
+
+
+def _same_marked_inputs(
+    planned: PlannedFile, footer: Footer, found: Mapping[str, Footer]
+) -> bool:
+    """Tables and figures keep one digest over all inputs: comparable only if all are there."""
+    if not all(path in found for path in planned.inputs):
+        return True
+    seen = {path: found[path].content for path in planned.inputs}
+    return footer.inputs[""] == digest_of(seen)
+
+
+def _refuse_foreign(planned: PlannedFile, footer: Footer) -> None:
+    if planned.stage not in GUARDED or _is_known(planned.path, footer.content):
+        return
+    if footer.digest == planned.digest:
+        return
+    changes = list(differences(read_footer(planned.path).determinants, planned.determinants))
+    if planned.stage != "generations" and all(key.endswith("_version") for key, *_ in changes):
+        return
+    key, old, new = _most_telling(changes)
+    raise RecordError(
+        f"{planned.path} was laid in and is not what this run plans: {key} is {_short(old)} in "
+        f"the file and {_short(new)} in the plan; set {key.split('.')[-1]} back, or make the file "
+        f"here: rm {planned.path} && snakemake --cores 2 {planned.path}"
+    )
+
+
+def _most_telling(changes: list[tuple[str, Any, Any]]) -> tuple[str, Any, Any]:
+    """Prefer what a person chose over the version numbers of code."""
+    return min(changes, key=lambda change: (change[0].endswith("version"), change[0]))
+
+
+def _short(value: Any) -> str:
+    text = "absent" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _put_times_in_order(files: Mapping[str, PlannedFile], verdict: Freshness) -> None:
+    """Give each current file, upstream first, a time no older than its existing inputs'."""
+    for path, planned in files.items():
+        if path not in verdict.current:
+            continue
+        inputs = [p for p in planned.inputs if p in verdict.current]
+        newest = max((os.stat(p).st_mtime_ns for p in inputs), default=0)
+        for output in (path, *planned.siblings):
+            if os.stat(output).st_mtime_ns < newest:
+                os.utime(output, ns=(newest, newest))
+
+
+class _Footers:
+    """Footers by path, read again only where size or time changed (or the archive says so)."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, list[Any]] = _read_json(FOOTERS)
+        for path, entry in _read_json(MANIFEST).get("files", {}).items():
+            self._kept.setdefault(path, [entry["size"], entry["mtime_ns"], entry["footer"]])
+        self._seen: dict[str, Footer] = {}
+
+    def __getitem__(self, path: str) -> Footer:
+        entry = self._kept.get(path)
+        if entry is not None and tuple(entry[:2]) == _size_and_time(path):
+            self._seen[path] = Footer(**entry[2])
+        else:
+            self._seen[path] = replace(read_footer(path), determinants={})
+        return self._seen[path]
+
+    def save(self) -> None:
+        """Keep the footers for the next run, atomically: two runs may start at once."""
+        if not self._seen:
+            return
+        FOOTERS.parent.mkdir(parents=True, exist_ok=True)
+        temporary = FOOTERS.with_suffix(f".{os.getpid()}")
+        kept = {p: [*_size_and_time(p), asdict(footer)] for p, footer in self._seen.items()}
+        temporary.write_text(json.dumps(kept), encoding="utf-8")
+        os.replace(temporary, FOOTERS)
+
+
+def _size_and_time(path: str) -> tuple[int, int]:
+    stat = os.stat(path)
+    return stat.st_size, stat.st_mtime_ns
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError:
+        # A cache cut short by a full disk only costs reading the footers again.
+        return {}

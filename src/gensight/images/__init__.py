@@ -1,0 +1,50 @@
+"""The only place that opens, orients, mattes, resizes or encodes a picture."""
+
+from gensight.images.arrays import decode_array, encode_array
+from gensight.images.decode import (
+    decode_colour,
+    decode_grey,
+    decode_rgb,
+    orient_picture,
+    to_eight_bits,
+    to_grey,
+)
+from gensight.images.encode import encode_jpeg, encode_png
+from gensight.images.kinds import MAX_PIXELS, PictureInfo, inspect
+from gensight.images.masks import decode_mask, encode_mask, polygons_to_mask, read_mask
+from gensight.images.resize import (
+    LONG_SIDE,
+    fit_long_side,
+    resize_depth,
+    resize_labels,
+    resize_mask,
+    resize_picture,
+)
+from gensight.images.standard import standardise
+
+__all__ = [
+    "LONG_SIDE",
+    "MAX_PIXELS",
+    "PictureInfo",
+    "decode_array",
+    "decode_colour",
+    "decode_grey",
+    "decode_mask",
+    "decode_rgb",
+    "encode_array",
+    "encode_jpeg",
+    "encode_mask",
+    "encode_png",
+    "fit_long_side",
+    "inspect",
+    "orient_picture",
+    "polygons_to_mask",
+    "read_mask",
+    "resize_depth",
+    "resize_labels",
+    "resize_mask",
+    "resize_picture",
+    "standardise",
+    "to_eight_bits",
+    "to_grey",
+]

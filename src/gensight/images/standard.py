@@ -1,0 +1,30 @@
+"""The size at which every picture is sent, marked and compared: long side 1024 (ProbeGen 4.1)."""
+
+from __future__ import annotations
+
+from gensight.images.decode import decode_rgb
+from gensight.images.encode import encode_png
+from gensight.images.kinds import inspect
+from gensight.images.resize import LONG_SIDE, fit_long_side, resize_picture
+
+UPRIGHT = 1
+WHITE = (255, 255, 255)
+
+
+def standardise(data: bytes, *, long_side: int = LONG_SIDE, orient: bool = True) -> bytes:
+    """Return an input picture upright, opaque and with this long side, in the shape it is sent in.
+
+    Bytes that already are all of that come back unchanged. Transparency lies over white, as for
+    every source picture (PROTOCOLS, "Decided").
+
+    Raises:
+        ImageError: the bytes are not a readable picture.
+    """
+    info = inspect(data)
+    upright = not orient or info.orientation == UPRIGHT
+    fits = (info.width, info.height) == fit_long_side(info.width, info.height, long_side)
+    if upright and fits and not info.had_alpha and info.bit_depth == 8:
+        return data
+    picture = decode_rgb(data, matte=WHITE, orient=orient)
+    width, height = fit_long_side(picture.shape[1], picture.shape[0], long_side)
+    return encode_png(resize_picture(picture, width, height))

@@ -1,0 +1,158 @@
+"""Overlap of a predicted mask and the target: the statistics of gIoU and cIoU.
+
+Protocol. ProbeGen 4.1 reports gIoU (mean of per-sample IoU) and cIoU (summed intersections over
+summed unions); PROTOCOLS 1.2. The predicted mask goes from the returned size to the grid of the
+target by a plain resize, and also, straight from the returned size, to the work size (long side
+1024), where cIoU is not owned by a few large files. Pixels of `ignore_mask` take no part.
+
+Empty masks (LISA's rule, CASES SEG-1): target there and prediction empty, IoU 0; target empty and
+prediction there, IoU 0 and its pixels enter the union; both empty, IoU 1 and nothing is added to
+cIoU. A failed answer has IoU 0, and the target's area enters the union.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gensight import images
+from gensight.errors import SpecError
+from gensight.measures import Parts, PartsByFit, complete, required
+from gensight.records import Prediction, Sample
+
+VERSION = 1
+FAILURE_POLICIES = ("zero",)
+DEFAULTS: dict[str, Any] = {"failure": "zero", "eval_at": "target", "long_side_px": 1024}
+GRIDS = ("target", "work")
+
+
+class Areas(NamedTuple):
+    """Pixel counts of a predicted and a target mask on one grid, ignored pixels left out."""
+
+    intersection: int
+    target: int
+    predicted: int
+    pixels: int
+
+    @property
+    def union(self) -> int:
+        """Pixels in either mask."""
+        return self.target + self.predicted - self.intersection
+
+    @property
+    def iou(self) -> float:
+        """Intersection over union; 1 when both masks are empty."""
+        return self.intersection / self.union if self.union else 1.0
+
+    @property
+    def inverted(self) -> Areas:
+        """The same counts for the complement of the prediction."""
+        missed, outside = self.target - self.intersection, self.pixels - self.predicted
+        return Areas(missed, self.target, outside, self.pixels)
+
+
+def areas(predicted: np.ndarray, target: np.ndarray, ignored: np.ndarray | None = None) -> Areas:
+    """Count the pixels of two bool (H, W) masks, without those of a third.
+
+    >>> row = np.array([[True, True, False, False]])
+    >>> areas(row, np.roll(row, 1)).iou == 1 / 3
+    True
+    """
+    if predicted.shape != target.shape:
+        raise ValueError(f"masks differ in shape: {predicted.shape} and {target.shape}")
+    pixels = target.size
+    if ignored is not None:
+        predicted, target = predicted & ~ignored, target & ~ignored
+        pixels -= int(np.count_nonzero(ignored))
+    return Areas(
+        int(np.count_nonzero(predicted & target)),
+        int(np.count_nonzero(target)),
+        int(np.count_nonzero(predicted)),
+        pixels,
+    )
+
+
+def measure(
+    prediction: Prediction, sample: Sample, settings: Mapping[str, Any]
+) -> PartsByFit | None:
+    """Compare the predicted mask with the target; None without one, or with all of it ignored.
+
+    Parts, in pixels: intersection, union, area_target, area_predicted on the grid `eval_at`, and
+    intersection and union on the other grid, its name as suffix. Shares: iou, iou_complement (of
+    the inverted prediction) and, where the sample has another query's target, iou_twin.
+    """
+    mask = required(prediction.mask, sample.sample_id, "mask", "mask")
+    return _measure(
+        images.decode_mask(mask), sample, complete(settings, DEFAULTS, FAILURE_POLICIES)
+    )
+
+
+def failed(sample: Sample, settings: Mapping[str, Any]) -> PartsByFit | None:
+    """Give a failed answer IoU 0, also on an empty target, with the target's area in the union."""
+    checked = complete(settings, DEFAULTS, FAILURE_POLICIES)
+    by_fit = _measure(np.zeros((1, 1), np.bool_), sample, checked)
+    if by_fit is None:
+        return None
+    # An empty mask has the right areas; what it says of the picture itself is not this answer's.
+    undefined = ("iou_complement", "area_predicted")
+    parts = {name: value for name, value in by_fit[None].items() if name not in undefined}
+    zero = {name: 0.0 for name in ("iou", "iou_twin") if name in parts}
+    return {None: parts | zero}
+
+
+def _measure(
+    predicted: np.ndarray, sample: Sample, settings: Mapping[str, Any]
+) -> PartsByFit | None:
+    if sample.target_mask is None:
+        return None
+    grid, other = _grids(settings["eval_at"])
+    height, width = sample.target_mask["size"]
+    work = images.fit_long_side(sample.width, sample.height, settings["long_side_px"])
+    sizes = {"target": (width, height), "work": work}
+    truth = _Truth(sample, sizes[grid])
+    here = truth.areas(predicted, sample.target_mask)
+    if here.pixels == 0:
+        return None
+    parts: Parts = {
+        **_pooled(here),
+        "iou": here.iou,
+        "iou_complement": here.inverted.iou,
+        "area_target": float(here.target),
+        "area_predicted": float(here.predicted),
+    }
+    if sample.twin_mask is not None:
+        parts["iou_twin"] = truth.areas(predicted, sample.twin_mask).iou
+    there = here
+    if sizes[grid] != sizes[other]:
+        there = _Truth(sample, sizes[other]).areas(predicted, sample.target_mask)
+    return {None: parts | _pooled(there, f"_{other}")}
+
+
+class _Truth:
+    """Masks of one sample on one grid (width, height)."""
+
+    def __init__(self, sample: Sample, size: tuple[int, int]) -> None:
+        self.size = size
+        self.ignored = None if sample.ignore_mask is None else self._place(sample.ignore_mask)
+
+    def _place(self, rle: Mapping[str, Any]) -> np.ndarray:
+        return images.resize_mask(images.decode_mask(rle), *self.size)
+
+    def areas(self, predicted: np.ndarray, rle: Mapping[str, Any]) -> Areas:
+        placed = images.resize_mask(predicted, *self.size)
+        return areas(placed, self._place(rle), self.ignored)
+
+
+def _grids(eval_at: str) -> tuple[str, str]:
+    if eval_at not in GRIDS:
+        raise SpecError(f"settings.eval_at: '{eval_at}' is not known; allowed: {', '.join(GRIDS)}")
+    return eval_at, GRIDS[1 - GRIDS.index(eval_at)]
+
+
+def _pooled(counted: Areas, suffix: str = "") -> Parts:
+    return {
+        f"intersection{suffix}": float(counted.intersection),
+        f"union{suffix}": float(counted.union),
+    }

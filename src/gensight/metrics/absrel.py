@@ -1,0 +1,30 @@
+"""AbsRel: |aligned - true| / true, averaged over pixels, then over pictures, in percent.
+
+ProbeGen 4.1; the mean of per-picture means, never of pooled pixels (CASES DEP-4). One number per
+fit of `gensight.measures.depth_fit`.
+
+>>> aggregate({"absrel": np.array([0.1, 0.3]), "n_valid": np.array([100, 10_000])})
+20.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gensight.metrics import mean_of
+
+VERSION = 1
+MEASURE = "depth_fit"
+HIGHER_IS_BETTER = False
+UNIT = "percent"
+INTERVAL = "mean"
+
+
+def value(parts: Mapping[str, float]) -> float | None:
+    """Return the AbsRel of one picture in percent."""
+    return 100 * parts["absrel"] if "absrel" in parts else None
+
+
+aggregate = mean_of(value)

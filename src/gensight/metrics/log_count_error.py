@@ -1,0 +1,29 @@
+"""Log-count error: mean |ln((p + 1) / (c + 1))| of predicted p and true c (PROTOCOLS 1.4).
+
+Relative, so that a few crowded pictures do not own it; in nats (0.69 is a factor of two).
+
+>>> aggregate({"log_error": np.array([0.5, 0.25])})
+0.375
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gensight.metrics import mean_of
+
+VERSION = 1
+MEASURE = "count_match"
+HIGHER_IS_BETTER = False
+UNIT = "nats"
+INTERVAL = "mean"
+
+
+def value(parts: Mapping[str, float]) -> float | None:
+    """Return the log error of one count."""
+    return parts["log_error"] if "log_error" in parts else None
+
+
+aggregate = mean_of(value)

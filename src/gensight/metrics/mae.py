@@ -1,0 +1,27 @@
+"""MAE: mean absolute error of the counts (ProbeGen 4.1, CASES CNT-4).
+
+>>> round(aggregate({"absolute_error": np.array([2.0, 0.0, 3.0])}), 4)
+1.6667
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gensight.metrics import mean_of
+
+VERSION = 1
+MEASURE = "count_match"
+HIGHER_IS_BETTER = False
+UNIT = "objects"
+INTERVAL = "none"
+
+
+def value(parts: Mapping[str, float]) -> float | None:
+    """Return the absolute error of one count."""
+    return parts["absolute_error"] if "absolute_error" in parts else None
+
+
+aggregate = mean_of(value)

@@ -1,0 +1,25 @@
+"""Median angular error of surface normals in degrees, per picture, then averaged.
+
+>>> value({"median_angle_deg": 8.5})
+8.5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gensight.metrics import mean_of
+
+VERSION = 1
+MEASURE = "normal_angle"
+HIGHER_IS_BETTER = False
+UNIT = "degrees"
+INTERVAL = "mean"
+
+
+def value(parts: Mapping[str, float]) -> float | None:
+    """Return the median angle of one picture."""
+    return parts["median_angle_deg"] if "median_angle_deg" in parts else None
+
+
+aggregate = mean_of(value)

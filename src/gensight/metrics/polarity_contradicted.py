@@ -1,0 +1,31 @@
+"""Share of pictures whose fitted sign contradicts the promised polarity, in percent.
+
+The free sign of Eq. 3 hides inverted polarity (CASES DEP-3); this share shows it and changes no
+score. Not defined where the prompt promised no polarity; a picture without slope contradicts
+nothing.
+
+>>> aggregate({"polarity_contradicts": np.array([1.0, 0.0, np.nan])})
+50.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gensight.metrics import mean_of
+
+VERSION = 1
+MEASURE = "depth_fit"
+HIGHER_IS_BETTER = False
+UNIT = "percent"
+INTERVAL = "rate"
+
+
+def value(parts: Mapping[str, float]) -> float | None:
+    """Return 100 for a picture of the wrong polarity, else 0."""
+    return 100 * parts["polarity_contradicts"] if "polarity_contradicts" in parts else None
+
+
+aggregate = mean_of(value)

@@ -1,0 +1,33 @@
+"""RMSE: root mean squared error of the counts (ProbeGen 4.1, CASES CNT-4).
+
+The value of one sample is its absolute error.
+
+>>> round(aggregate({"squared_error": np.array([4.0, 0.0, 9.0])}), 4)
+2.0817
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from gensight.metrics import mean_of
+
+VERSION = 1
+MEASURE = "count_match"
+HIGHER_IS_BETTER = False
+UNIT = "objects"
+INTERVAL = "none"
+
+
+def value(parts: Mapping[str, float]) -> float | None:
+    """Return the absolute error of one count."""
+    return math.sqrt(parts["squared_error"]) if "squared_error" in parts else None
+
+
+def aggregate(parts: Mapping[str, np.ndarray]) -> float | None:
+    """Return the root of the mean squared error, None without samples."""
+    mean = mean_of(lambda sample: sample.get("squared_error"))(parts)
+    return None if mean is None else math.sqrt(mean)

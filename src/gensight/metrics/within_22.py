@@ -1,0 +1,27 @@
+"""Share of pixels whose normal is off by less than 22.5 degrees, in percent.
+
+Per picture, then averaged.
+
+>>> value({"within_22": 0.25})
+25.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gensight.metrics import mean_of
+
+VERSION = 1
+MEASURE = "normal_angle"
+HIGHER_IS_BETTER = True
+UNIT = "percent"
+INTERVAL = "mean"
+
+
+def value(parts: Mapping[str, float]) -> float | None:
+    """Return the share of one picture in percent."""
+    return 100 * parts["within_22"] if "within_22" in parts else None
+
+
+aggregate = mean_of(value)

@@ -1,0 +1,90 @@
+"""Models: one adapter module per protocol, all answering turns with replies.
+
+An adapter module declares `VERSION` and `READS_TRUTH` and has
+`open_model(generation, held_out) -> Adapter`. Only adapters with `READS_TRUTH = True` are handed
+the truth of a sample; for all others `Turn.truth` is None.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gensight.errors import NotHereYetError
+from gensight.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from gensight.records import Sample
+
+__all__ = ["Adapter", "Outcome", "Part", "Reply", "Turn", "available", "load"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One piece of a turn, in order: a text, or the bytes of a picture as they are sent."""
+
+    kind: str
+    text: str | None = None
+    image: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a model is shown at once, and what it is asked for.
+
+    Replies to earlier turns that the prompt cites arrive as ordinary parts. `answer_form` is the
+    prompt's declaration; `severity` the strength of a reference model's disturbance.
+    """
+
+    parts: tuple[Part, ...]
+    answer_form: Mapping[str, Any]
+    seed: int = 0
+    repeat: int = 0
+    severity: float | None = None
+    truth: Sample | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back, untouched: an outcome (`gensight.outcomes`), a text, pictures as bytes."""
+
+    outcome: str
+    text: str | None = None
+    images: tuple[bytes, ...] = ()
+    detail: str | None = None
+    answered_model: str | None = None
+    usage: str | None = None
+
+
+class Adapter(Protocol):
+    """An opened model. `fit_digest` is the sha256 of what it was fitted on, "" if nothing."""
+
+    fit_digest: str
+
+    def answer(self, turn: Turn) -> Reply:
+        """Answer one turn."""
+        ...
+
+
+def available() -> tuple[str, ...]:
+    """Return the names of the protocols that have an adapter in this version."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+
+
+def load(protocol: str) -> ModuleType:
+    """Import the adapter module of a protocol.
+
+    Raises:
+        NotHereYetError: this version has no adapter for the protocol.
+    """
+    names = available()
+    if protocol not in names:
+        raise NotHereYetError(
+            f"adapter: '{protocol}' has no adapter in this version of gensight; "
+            f"take a model whose adapter is one of: {', '.join(names)}"
+        )
+    return importlib.import_module(f"{__name__}.{protocol}")

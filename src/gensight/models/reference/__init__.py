@@ -1,0 +1,135 @@
+"""Reference models: built in, on the CPU, part of the science (PROTOCOLS 1.7).
+
+    oracle        paints the truth in the form the prompt declares: the ceiling of the interface;
+                  with `disturbance` one named fault is added at the severity of the turn
+    planner       the two-turn oracle: names a box first, then paints only the box it is shown
+    echo          returns the input, byte for byte;  echo_grey  returns it in grey
+    constant      a uniform picture of one grey `level`
+    salient       the part of the picture that differs most from its border: sees, understands not
+    prior_ramp    nearer towards the bottom; nothing fitted
+    prior_centre  a centred ellipse, prior_mean / prior_median the average answer; all three are
+                  fitted on held-out samples only
+
+They answer through the same prompts and extractors as every model.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gensight.errors import SpecError
+
+if TYPE_CHECKING:
+    from gensight.models import Adapter
+    from gensight.records import Sample
+
+VERSION = 1
+READS_TRUTH = True
+
+# Literals, so that a plan can check a generation block without importing anything.
+DEFAULTS = {
+    "method": None,
+    "disturbance": None,
+    "severities": [],
+    "depth_code": "depth",
+    "bit_depth": 8,
+    "level": 255,
+}
+METHODS = {
+    "oracle": ["disturbance", "severities", "depth_code", "bit_depth"],
+    "planner": [],
+    "echo": [],
+    "echo_grey": [],
+    "constant": ["level"],
+    "salient": [],
+    "prior_centre": [],
+    "prior_ramp": ["bit_depth"],
+    "prior_mean": ["depth_code", "bit_depth"],
+    "prior_median": [],
+}
+CHOICES = {
+    "disturbance": [None, "shift", "scale", "blur", "jpeg", "noise", "hue"],
+    "depth_code": ["depth", "disparity", "log"],
+    "bit_depth": [8, 16],
+}
+
+
+def open_model(generation: Mapping[str, Any], held_out: Sequence[Sample]) -> Adapter:
+    """Open the reference model that a generation block describes.
+
+    `held_out` feeds the `prior_*` methods only. Opening is cheap: fits wait for the first answer.
+
+    Raises:
+        SpecError: unknown method, key or value, or no held-out sample for a fitted method.
+    """
+    settings = complete(generation)
+    return _constructors()[settings["method"]](settings, held_out)
+
+
+def complete(generation: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a generation block with every default filled in.
+
+    A key that belongs to another method may be present with its default only.
+
+    Raises:
+        SpecError: unknown method, key or value; the message names the key and what is allowed.
+    """
+    for key in generation:
+        if key not in DEFAULTS:
+            raise _unknown("key", key, DEFAULTS)
+    settings = {**DEFAULTS, **generation}
+    method = settings["method"]
+    if not isinstance(method, str) or method not in METHODS:
+        raise _unknown("method", method, METHODS)
+    for key, value in settings.items():
+        if key != "method" and key not in METHODS[method] and value != DEFAULTS[key]:
+            raise _unknown(f"key of method '{method}'", key, METHODS[method])
+        _check_value(key, value)
+    _check_disturbance(settings)
+    return settings
+
+
+def _check_value(key: str, value: Any) -> None:
+    if key in CHOICES and value not in CHOICES[key]:
+        raise _unknown(key, value, CHOICES[key])
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if key == "level" and not (whole and 0 <= value <= 255):
+        raise SpecError(f"generation: level: {value!r} is not a whole number from 0 to 255")
+
+
+def _check_disturbance(settings: Mapping[str, Any]) -> None:
+    """Severities need a disturbance to be severities of, and JPEG has no 16-bit pictures."""
+    if settings["severities"] and settings["disturbance"] is None:
+        raise SpecError("generation: severities: name the disturbance they belong to, or drop them")
+    for severity in settings["severities"]:
+        if isinstance(severity, bool) or not isinstance(severity, int | float) or severity < 0:
+            raise SpecError(f"generation: severities: {severity!r} is not a number of at least 0")
+    if settings["disturbance"] == "jpeg" and settings["bit_depth"] == 16:
+        raise SpecError("generation: bit_depth: 16 cannot be written as JPEG; set it to 8")
+
+
+def _constructors() -> dict[str, Callable[..., Adapter]]:
+    from gensight.models.reference import floors, oracle, planner, priors, saliency
+
+    return {
+        "oracle": oracle.Oracle,
+        "planner": planner.Planner,
+        "echo": floors.Echo,
+        "echo_grey": floors.EchoGrey,
+        "constant": floors.Constant,
+        "salient": saliency.Salient,
+        "prior_centre": priors.CentrePrior,
+        "prior_ramp": floors.Ramp,
+        "prior_mean": priors.MeanPrior,
+        "prior_median": priors.MedianPrior,
+    }
+
+
+def _unknown(what: str, word: object, known: Iterable[object]) -> SpecError:
+    names = sorted(str(name) for name in known if name is not None)
+    close = difflib.get_close_matches(str(word), names, n=1)
+    hint = f" (did you mean '{close[0]}'?)" if close else ""
+    allowed = ", ".join(names) or "none"
+    return SpecError(f"generation: {what}: '{word}' is not known{hint}; allowed: {allowed}")

@@ -1,0 +1,48 @@
+"""What a reference model reads from a turn and how it hands a picture back.
+
+The input is the first picture of the turn, its orientation tag applied and white under its alpha,
+as a viewer would see it. Everything is painted at the work size: the input scaled to a long side
+of 1024 px.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gensight import images
+from gensight.errors import GensightError
+from gensight.models import Outcome, Reply, Turn
+
+WHITE = (255, 255, 255)
+
+
+def input_bytes(turn: Turn) -> bytes:
+    """Return the first picture of a turn.
+
+    Raises:
+        GensightError: the turn shows no picture.
+    """
+    for part in turn.parts:
+        if part.kind == "image" and part.image is not None:
+            return part.image
+    raise GensightError("reference models answer turns that show a picture; this prompt shows none")
+
+
+def work_size(turn: Turn) -> tuple[int, int]:
+    """Return (width, height) of the input at long side 1024, from its header alone."""
+    info = images.inspect(input_bytes(turn))
+    turned = (info.orientation or 1) >= 5
+    width, height = (info.height, info.width) if turned else (info.width, info.height)
+    return images.fit_long_side(width, height)
+
+
+def work_picture(turn: Turn) -> np.ndarray:
+    """Return the input at the work size: uint8 (height, width, 3) RGB."""
+    picture = images.decode_rgb(input_bytes(turn), matte=WHITE)
+    height, width = picture.shape[:2]
+    return images.resize_picture(picture, *images.fit_long_side(width, height))
+
+
+def picture_reply(array: np.ndarray) -> Reply:
+    """Return a reply holding one picture (uint8 or uint16, grey or RGB) as PNG."""
+    return Reply(outcome=Outcome.OK, images=(images.encode_png(array),))

@@ -1,0 +1,184 @@
+"""Fitted floors: what one can answer without seeing the sample at all (PROTOCOLS 1.1, 1.2, 1.4).
+
+Fitted on the held-out samples of the benchmark only; the truth of the sample that is asked about
+is never looked at. Every cluster (scene, recording, picture) has one vote, shared by its samples.
+Held-out ranks are other clusters than the evaluated ones by construction, so the fits leave the
+evaluated clusters out without looking at them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gensight import images
+from gensight.errors import SpecError
+from gensight.models import Outcome, Reply, Turn
+from gensight.models.reference import canvas, fits, paint
+from gensight.models.reference.floors import require_form
+
+if TYPE_CHECKING:
+    from gensight.records import Sample
+
+
+class Prior:
+    """A model fitted on held-out samples; the fit is made at the first answer and kept.
+
+    `fit_digest` covers the truth it is fitted on, so a change of any held-out truth changes it,
+    on every machine alike.
+    """
+
+    method = ""
+    fields: tuple[str, ...] = ()
+
+    def __init__(self, settings: Mapping[str, Any], held_out: Sequence[Sample]) -> None:
+        self.settings = settings
+        self.held_out = checked_held_out(self.method, held_out)
+        self.fit_digest = truth_digest(self.method, self.held_out, self.fields)
+
+
+class CentrePrior(Prior):
+    """Paints a centred ellipse of the picture's aspect with the median area share."""
+
+    method = "prior_centre"
+    fields = ("target_mask",)
+
+    @cached_property
+    def area_share(self) -> float:
+        """The median share of the picture that held-out targets cover."""
+        return fits.median_area_share(self.held_out)
+
+    def answer(self, turn: Turn) -> Reply:
+        """Return the ellipse in the declared colours at the work size."""
+        require_form(self.method, turn, ("mask",))
+        mask = centred_ellipse(self.area_share, *canvas.work_size(turn))
+        return canvas.picture_reply(paint.paint_mask(mask, turn.answer_form))
+
+
+class MedianPrior(Prior):
+    """Answers the median count: as dots on a regular grid over the input, or as a number."""
+
+    method = "prior_median"
+    fields = ("target_count",)
+
+    @cached_property
+    def count(self) -> int:
+        """The median held-out count, halves rounded up."""
+        return fits.median_count(self.held_out)
+
+    def answer(self, turn: Turn) -> Reply:
+        """Return the count in the declared form."""
+        require_form(self.method, turn, ("dots", "text"))
+        return count_reply(self.count, turn)
+
+
+class MeanPrior(Prior):
+    """Answers the mean: a log-depth map, a map of normals, or a count."""
+
+    method = "prior_mean"
+    fields = (
+        "target_depth_m",
+        "valid_mask",
+        "min_depth_m",
+        "max_depth_m",
+        "target_count",
+        "target_normals",
+    )
+
+    @cached_property
+    def depth_m(self) -> np.ndarray:
+        """The exponential of the mean held-out log depth, in metres, on the grid of fits."""
+        return fits.mean_depth_m(self.held_out)
+
+    @cached_property
+    def normals(self) -> np.ndarray:
+        """The mean held-out normals on the grid of fits."""
+        return fits.mean_normals(self.held_out)
+
+    @cached_property
+    def count(self) -> int:
+        """The mean held-out count, halves rounded up."""
+        return fits.mean_count(self.held_out)
+
+    def answer(self, turn: Turn) -> Reply:
+        """Return the mean in the declared form at the work size."""
+        kind = require_form(self.method, turn, ("depth", "normals", "dots", "text"))
+        if kind == "depth":
+            return canvas.picture_reply(self._paint_depth(turn))
+        if kind == "normals":
+            resized = paint.resize_channels(self.normals, *canvas.work_size(turn))
+            return canvas.picture_reply(paint.paint_normals(resized, turn.answer_form))
+        return count_reply(self.count, turn)
+
+    def _paint_depth(self, turn: Turn) -> np.ndarray:
+        everywhere = np.ones(self.depth_m.shape, dtype=bool)
+        nearness = paint.nearness_of(self.depth_m, everywhere, self.settings["depth_code"])
+        resized = images.resize_depth(nearness, *canvas.work_size(turn))
+        return paint.paint_nearness(resized, turn.answer_form["near"], self.settings["bit_depth"])
+
+
+def checked_held_out(method: str, held_out: Sequence[Sample]) -> list[Sample]:
+    """Return the held-out samples ordered by id, so that their order cannot matter.
+
+    Raises:
+        SpecError: there is none, or one of them is evaluated.
+    """
+    if not held_out:
+        raise SpecError(
+            f"reference method '{method}' is fitted on held-out samples and the benchmark has "
+            "none; set `held_out` in the benchmark's YAML or leave the model out of the run"
+        )
+    for sample in held_out:
+        if sample.role != "held_out":
+            raise SpecError(
+                f"sample '{sample.sample_id}' has role '{sample.role}': "
+                f"'{method}' may be fitted on held-out samples only"
+            )
+    return sorted(held_out, key=lambda sample: sample.sample_id)
+
+
+def truth_digest(method: str, held_out: Sequence[Sample], fields: Sequence[str]) -> str:
+    """Return the sha256 of everything a fit reads from its samples."""
+    read = [[s.sample_id, s.cluster_id, *(getattr(s, name) for name in fields)] for s in held_out]
+    text = json.dumps(
+        [method, read], sort_keys=True, default=lambda data: hashlib.sha256(data).hexdigest()
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def count_reply(count: int, turn: Turn) -> Reply:
+    """Return a count as a number, or as dots on a regular grid painted on the input.
+
+    Raises:
+        SpecError: the turn asks for a text that is not a whole number.
+    """
+    form = turn.answer_form
+    if form["kind"] == "text":
+        if form["content"] != "integer":
+            raise SpecError(f"a count prior has no answer to a text of content '{form['content']}'")
+        return Reply(outcome=Outcome.OK, text=str(count))
+    picture = canvas.work_picture(turn)
+    height, width = picture.shape[:2]
+    points = paint.grid_points(count, width, height)
+    return canvas.picture_reply(paint.paint_dots(picture, points, tuple(form["colour"])))
+
+
+def centred_ellipse(area_share: float, width: int, height: int) -> np.ndarray:
+    """Return the bool (height, width) ellipse that covers this share of the picture.
+
+    Beyond pi/4 of the picture it meets the borders and grows on inside them, so the share holds
+    (up to pixels tied for the last place) from 0 (empty) to 1 (full).
+    """
+    # Whole numbers, so that opposite pixels tie exactly and the ellipse is symmetric.
+    x = (2 * np.arange(width, dtype=np.int64) + 1 - width) * height
+    y = (2 * np.arange(height, dtype=np.int64) + 1 - height) * width
+    radius = x[None, :] ** 2 + y[:, None] ** 2
+    pixels = round(area_share * radius.size)
+    if pixels == 0:
+        return np.zeros(radius.shape, dtype=bool)
+    return radius <= np.partition(radius, pixels - 1, axis=None)[pixels - 1]

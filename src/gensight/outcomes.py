@@ -1,0 +1,52 @@
+"""How a request can end: one enum for generations and judge replies.
+
+A model outcome is something the model did; it is scored under the benchmark's failure policy. An
+infrastructure outcome says that no answer arrived; it is never scored, is asked again by the next
+run, and blocks a table marked final.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """The end of one request; every key of the ledger ends in exactly one.
+
+    `in_doubt` is a request that was sent and whose reply was lost: it may have been billed, so it
+    is counted, priced and never silently sent again.
+    """
+
+    OK = "ok"
+    REFUSED_INPUT = "refused_input"
+    REFUSED_OUTPUT = "refused_output"
+    NO_IMAGE = "no_image"
+    TEXT_ONLY = "text_only"
+    TRUNCATED = "truncated"
+    MALFORMED = "malformed"
+    MODEL_GONE = "model_gone"
+    MODEL_MISMATCH = "model_mismatch"
+    BAD_REQUEST = "bad_request"
+    AUTH = "auth"
+    QUOTA = "quota"
+    THROTTLED_EXHAUSTED = "throttled_exhausted"
+    OVERLOADED_EXHAUSTED = "overloaded_exhausted"
+    IN_DOUBT = "in_doubt"
+    NOT_RUN = "not_run"
+
+
+MODEL_OUTCOMES = frozenset(
+    {
+        Outcome.OK,
+        Outcome.REFUSED_INPUT,
+        Outcome.REFUSED_OUTPUT,
+        Outcome.NO_IMAGE,
+        Outcome.TEXT_ONLY,
+        Outcome.TRUNCATED,
+        Outcome.MALFORMED,
+    }
+)
+INFRASTRUCTURE_OUTCOMES = frozenset(Outcome) - MODEL_OUTCOMES
+# Replayed for ever under their key. A truncated reply is kept too, but the request goes on to the
+# next rung of its length ladder under a new key.
+FINAL = MODEL_OUTCOMES - {Outcome.TRUNCATED}

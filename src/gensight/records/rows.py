@@ -1,0 +1,234 @@
+"""The rows of every stage: one dataclass per stage, from which its one Parquet schema follows.
+
+Pixel axes: x to the right, y down, the centre of the first pixel at (0, 0).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+ARRAY = pa.struct(
+    [("bytes", pa.binary()), ("dtype", pa.string()), ("shape", pa.list_(pa.int32()))]
+)
+MASK = pa.struct([("size", pa.list_(pa.int32())), ("counts", pa.string())])
+POINT = pa.struct([("x", pa.float64()), ("y", pa.float64())])
+FACTS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.float64())]))
+KNOBS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
+PART = pa.struct(
+    [("kind", pa.string()), ("text", pa.string()), ("sample_id", pa.string()), ("turn", pa.int32())]
+)
+TURN = pa.struct([("parts", pa.list_(PART)), ("answer_form", pa.string())])
+
+
+def column(arrow_type: pa.DataType, **options: Any) -> Any:
+    """Declare a dataclass field that is a Parquet column of this type."""
+    return field(metadata={"arrow": arrow_type}, **options)
+
+
+def optional(arrow_type: pa.DataType) -> Any:
+    """Declare a nullable column whose default is missing."""
+    return column(arrow_type, default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One evaluation item: an input picture, a query and its truth.
+
+    `role` is `evaluated` or `held_out`: held-out rows feed fitted reference models only and are
+    never rendered into requests. `target_depth_m` is z-depth in metres (float32, height x width);
+    pixels outside `valid_mask` take no part. `target_instances` holds one mask per counted
+    instance, in the order of `target_points`. `twin_mask` is the target of another query on the
+    same picture (query sensitivity).
+    """
+
+    sample_id: str = column(pa.string())
+    rank: int = column(pa.int32())
+    role: str = column(pa.string(), default="evaluated")
+    cluster_id: str = column(pa.string())
+    stratum: str | None = optional(pa.string())
+    population_n: int | None = optional(pa.int64())
+    label_flag: bool | None = optional(pa.bool_())
+    licence: str | None = optional(pa.string())
+    image: dict[str, Any] = column(PICTURE)
+    width: int = column(pa.int32())
+    height: int = column(pa.int32())
+    query: str | None = optional(pa.string())
+    query_kind: str | None = optional(pa.string())
+    target_mask: dict[str, Any] | None = optional(MASK)
+    twin_mask: dict[str, Any] | None = optional(MASK)
+    ignore_mask: dict[str, Any] | None = optional(MASK)
+    target_depth_m: dict[str, Any] | None = optional(ARRAY)
+    valid_mask: dict[str, Any] | None = optional(MASK)
+    min_depth_m: float | None = optional(pa.float64())
+    max_depth_m: float | None = optional(pa.float64())
+    target_count: int | None = optional(pa.int64())
+    target_points: list[dict[str, float]] | None = optional(pa.list_(POINT))
+    target_instances: list[dict[str, Any]] | None = optional(pa.list_(MASK))
+    target_normals: dict[str, Any] | None = optional(ARRAY)
+    tags: list[str] = column(pa.list_(pa.string()), default_factory=list)
+    knobs: dict[str, str] = column(KNOBS, default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A prompt rendered for one item, independent of any model; pictures by `sample_id`."""
+
+    request_id: str = column(pa.string())
+    sample_ids: list[str] = column(pa.list_(pa.string()))
+    rank: int = column(pa.int32())
+    prompt: str = column(pa.string())
+    prompt_hash: str = column(pa.string())
+    turns: list[dict[str, Any]] = column(pa.list_(TURN))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generation:
+    """What a model returned to one turn, untouched; `final` marks the turn that is extracted.
+
+    `severity` is the strength of a reference model's disturbance; missing for every other model.
+    Times are missing for reference models, whose speed means nothing.
+    """
+
+    request_key: str = column(pa.string())
+    parent_key: str | None = optional(pa.string())
+    request_id: str = column(pa.string())
+    sample_ids: list[str] = column(pa.list_(pa.string()))
+    rank: int = column(pa.int32())
+    turn: int = column(pa.int32())
+    final: bool = column(pa.bool_())
+    repeat: int = column(pa.int32(), default=0)
+    severity: float | None = optional(pa.float64())
+    outcome: str = column(pa.string())
+    detail: str | None = optional(pa.string())
+    text: str | None = optional(pa.string())
+    image: dict[str, Any] | None = optional(PICTURE)
+    images_returned: int = column(pa.int32(), default=0)
+    requested_model: str | None = optional(pa.string())
+    answered_model: str | None = optional(pa.string())
+    attempts: int | None = optional(pa.int32())
+    latency_s: float | None = optional(pa.float64())
+    cost_usd: float | None = optional(pa.float64())
+    usage: str | None = optional(pa.string())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """One reading of one answer by one variant of an extractor.
+
+    `status` is `ok`, `invalid` or `no_output`; `reason` says why it is not ok. `mask` and `grey`
+    are at the returned picture's size; `points` are in pixels of the work size
+    (`work_width` x `work_height`, long side 1024). `aspect_error` is |returned aspect / input
+    aspect - 1|. `parameters` is JSON of every parameter of the variant; `facts` are the
+    extractor's own counts.
+    """
+
+    sample_id: str = column(pa.string())
+    rank: int = column(pa.int32())
+    cluster_id: str = column(pa.string())
+    stratum: str | None = optional(pa.string())
+    repeat: int = column(pa.int32(), default=0)
+    severity: float | None = optional(pa.float64())
+    variant: str = column(pa.string())
+    status: str = column(pa.string())
+    reason: str | None = optional(pa.string())
+    outcome: str = column(pa.string())
+    image_kind: str | None = optional(pa.string())
+    returned_width: int | None = optional(pa.int32())
+    returned_height: int | None = optional(pa.int32())
+    work_width: int | None = optional(pa.int32())
+    work_height: int | None = optional(pa.int32())
+    aspect_error: float | None = optional(pa.float64())
+    aspect_changed: bool | None = optional(pa.bool_())
+    matte: str | None = optional(pa.string())
+    had_alpha: bool | None = optional(pa.bool_())
+    bit_depth: int | None = optional(pa.int32())
+    degenerate_output: bool | None = optional(pa.bool_())
+    failure_blind: str | None = optional(pa.string())
+    failure_truth: str | None = optional(pa.string())
+    mask: dict[str, Any] | None = optional(MASK)
+    grey: dict[str, Any] | None = optional(PICTURE)
+    normals: dict[str, Any] | None = optional(PICTURE)
+    count: int | None = optional(pa.int64())
+    points: list[dict[str, float]] | None = optional(pa.list_(POINT))
+    text: str | None = optional(pa.string())
+    parameters: str | None = optional(pa.string())
+    facts: dict[str, float] | None = optional(FACTS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """One number of one sample: a metric (`kind` metric) or a sufficient statistic (`part`).
+
+    `raw` is missing where the answer could not be read; `value` is the number under the
+    benchmark's failure policy. `fit` names the alignment (depth benchmarks only).
+    `status` is the prediction's, or `no_ground_truth`.
+    """
+
+    sample_id: str = column(pa.string())
+    rank: int = column(pa.int32())
+    cluster_id: str = column(pa.string())
+    stratum: str | None = optional(pa.string())
+    repeat: int = column(pa.int32(), default=0)
+    severity: float | None = optional(pa.float64())
+    variant: str = column(pa.string())
+    fit: str | None = optional(pa.string())
+    status: str = column(pa.string())
+    reason: str | None = optional(pa.string())
+    outcome: str = column(pa.string())
+    format_valid: bool = column(pa.bool_())
+    degenerate_output: bool | None = optional(pa.bool_())
+    aspect_changed: bool | None = optional(pa.bool_())
+    kind: str = column(pa.string())
+    name: str = column(pa.string())
+    raw: float | None = optional(pa.float64())
+    value: float | None = optional(pa.float64())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """One metric of one cell over its samples, with coverage, uncertainty, floor and ceiling.
+
+    `value` applies the failure policy, `valid_only` leaves failed answers out. `coverage` is the
+    share of scored samples whose answer could be read; `format_valid` the share in the asked
+    format, with its Wilson interval at `n_eff`. `infrastructure` counts answers that never
+    arrived: they are not scored and block a final table.
+    """
+
+    model: str = column(pa.string())
+    benchmark: str = column(pa.string())
+    prompt: str = column(pa.string())
+    scorer: str = column(pa.string())
+    variant: str = column(pa.string())
+    fit: str | None = optional(pa.string())
+    severity: float | None = optional(pa.float64())
+    stratum: str | None = optional(pa.string())
+    metric: str = column(pa.string())
+    higher_is_better: bool = column(pa.bool_())
+    unit: str = column(pa.string())
+    value: float | None = optional(pa.float64())
+    valid_only: float | None = optional(pa.float64())
+    n: int = column(pa.int64())
+    n_valid: int = column(pa.int64())
+    coverage: float | None = optional(pa.float64())
+    infrastructure: int = column(pa.int64(), default=0)
+    no_ground_truth: int = column(pa.int64(), default=0)
+    degenerate: int = column(pa.int64(), default=0)
+    aspect_changed: int = column(pa.int64(), default=0)
+    format_valid: float | None = optional(pa.float64())
+    format_valid_low: float | None = optional(pa.float64())
+    format_valid_high: float | None = optional(pa.float64())
+    clusters: int = column(pa.int64())
+    n_eff: float | None = optional(pa.float64())
+    interval_low: float | None = optional(pa.float64())
+    interval_high: float | None = optional(pa.float64())
+    interval_method: str | None = optional(pa.string())
+    rank_low: int | None = optional(pa.int32())
+    rank_high: int | None = optional(pa.int32())
+    floor: float | None = optional(pa.float64())
+    floor_model: str | None = optional(pa.string())
+    ceiling: float | None = optional(pa.float64())
+    ceiling_model: str | None = optional(pa.string())

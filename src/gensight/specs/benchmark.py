@@ -1,0 +1,63 @@
+"""Benchmark specs: a sampled data set, the prompts that ask about it, the scorers that judge it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from gensight.specs.base import Spec
+from gensight.specs.prompt import Task
+
+
+class DatasetSpec(Spec):
+    """The data set module and its parameters (checked against the module's own DEFAULTS)."""
+
+    module: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class HeldOutSpec(Spec):
+    """Ranks that are never evaluated: reference models and failure constants are fitted there."""
+
+    first_rank: int = Field(default=500, ge=0)
+    n: int = Field(ge=1)
+
+
+class ScorerSpec(Spec):
+    """An extractor, the measure that compares its reading with the truth, and the metrics.
+
+    `failure` names how a failed answer is scored; `settings` go to the measure.
+    """
+
+    extractor: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    measure: str
+    settings: dict[str, Any] = Field(default_factory=dict)
+    metrics: list[str] = Field(min_length=1)
+
+
+class BenchmarkDisplaySpec(Spec):
+    """How tables and figures name a benchmark; nothing else reads it."""
+
+    label: str
+    note: str | None = None
+
+
+class BenchmarkSpec(Spec):
+    """One benchmark = one task on one sampled data set.
+
+    `n: all` takes every sample. `exif` says whether the input's orientation tag is applied
+    (`ignore` where annotations refer to the stored raster). `long_side_px` is the size at which
+    pictures are sent and compared (ProbeGen 4.1: 1024).
+    """
+
+    task: Task
+    dataset: DatasetSpec
+    n: int | Literal["all"]
+    held_out: HeldOutSpec | None = None
+    exif: Literal["apply", "ignore"] = "apply"
+    long_side_px: int = Field(default=1024, ge=16)
+    prompts: list[str] = Field(min_length=1)
+    scorers: dict[str, ScorerSpec] = Field(min_length=1)
+    display: BenchmarkDisplaySpec

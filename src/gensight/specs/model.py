@@ -1,0 +1,61 @@
+"""Model specs: one YAML is one model, bound to an adapter protocol."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from gensight.specs.base import Spec
+from gensight.specs.prompt import Task
+from gensight.specs.protocols import PROTOCOLS
+
+Role = Literal["measured", "ceiling", "floor", "disturbed", "published"]
+
+
+class DisplaySpec(Spec):
+    """How tables and figures name and place a model; nothing else reads it."""
+
+    label: str
+    group: str = "models"
+    order: int = 100
+    note: str | None = None
+
+
+class LimitsSpec(Spec):
+    """Pace and place: requests per minute, requests in flight, GPU and memory. Reruns nothing."""
+
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    in_flight: int = Field(default=1, ge=1)
+    gpu: int = Field(default=0, ge=0)
+    memory_mb: int = Field(default=2000, ge=1)
+    runtime_minutes: int = Field(default=60, ge=1)
+
+
+class ModelSpec(Spec):
+    """One model: what determines its answers (`generation`), where it runs, how it is shown.
+
+    `role` decides what the row is for: `floor` rows cannot see or cannot understand, `ceiling`
+    rows paint the truth, `disturbed` rows spoil it on purpose; only `measured` rows compete.
+    `failed_above` is the share of format-invalid answers beyond which a cell prints x.
+    """
+
+    adapter: str
+    generation: dict[str, Any] = Field(default_factory=dict)
+    tasks: list[Task] | None = None
+    prompts: list[str] | None = None
+    role: Role = "measured"
+    failed_above: float | None = Field(default=0.5, gt=0, le=1)
+    shard_size: int | None = Field(default=None, ge=1)
+    limits: LimitsSpec = LimitsSpec()
+    display: DisplaySpec
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of place the model runs at: reference, hosted, local, ..."""
+        return PROTOCOLS[self.adapter].kind
+
+    @property
+    def provider(self) -> str | None:
+        """Return the vendor whose limits pace the model, or None for one that runs here."""
+        return PROTOCOLS[self.adapter].provider

@@ -1,0 +1,40 @@
+"""Every adapter protocol that is planned: where it runs, and what a model's generation may say.
+
+A protocol is a module `gensight.models.<name>` once its adapter exists. A spec may name one that
+is not there yet: it plans, and running it ends with one line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One way to talk to a model: the kind of place it runs at, and the vendor it is paced by."""
+
+    kind: str
+    provider: str | None = None
+
+
+PROTOCOLS: dict[str, Protocol] = {
+    "reference": Protocol("reference"),
+    "openai_images": Protocol("hosted", "openai"),
+    "openai_responses": Protocol("hosted", "openai"),
+    "openai_chat": Protocol("hosted", "openai_compatible"),
+    "ark_images": Protocol("hosted", "ark"),
+    "google_generate": Protocol("hosted", "google"),
+    "anthropic_messages": Protocol("hosted", "anthropic"),
+    "bfl_task": Protocol("hosted", "bfl"),
+    "diffusers_edit": Protocol("local"),
+    "diffusers_depth": Protocol("local"),
+    "transformers_depth": Protocol("local"),
+    "transformers_segment": Protocol("local"),
+    "transformers_chat": Protocol("local"),
+    "segment_agent": Protocol("served"),
+    "served_chat": Protocol("served"),
+    "external_command": Protocol("external"),
+    "published": Protocol("published"),
+}
+KINDS = ("reference", "hosted", "local", "served", "external", "published")
+PROVIDERS = tuple(sorted({p.provider for p in PROTOCOLS.values() if p.provider}))

@@ -1,0 +1,90 @@
+"""Generation: one model answers the requests of one shard, through the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from gensight import images, models
+from gensight.digests import digest_of
+from gensight.records import Generation, Request, RowFile, Sample, SampleStore, write_rows
+from gensight.runner.conversation import Conversation, Setting
+from gensight.runner.ledger import Ledger
+
+#: Input pictures kept at the sent size: the settings of one request reuse the same picture.
+STANDARDISED_PICTURES_KEPT = 4
+
+
+def generate(
+    samples: str, requests: str, output: str, ledger: str, determinants: Mapping[str, Any]
+) -> Conversation:
+    """Write one shard of a cell's generations; return the conversation with its counts.
+
+    Rerunning is harmless: replies that the ledger holds are replayed, and nothing is opened or
+    loaded unless one is missing.
+    """
+    asked = RowFile(requests, Request, digest_of(determinants["requests"]))
+    store = SampleStore(RowFile(samples, Sample, digest_of(determinants["requests"]["samples"])))
+    conversation = _conversation(store, ledger, determinants)
+    rows = _answers(conversation, asked, store, determinants)
+    write_rows(output, Generation, rows, determinants, [samples, requests])
+    return conversation
+
+
+def _conversation(store: SampleStore, ledger: str, plan: Mapping[str, Any]) -> Conversation:
+    module = models.load(plan["adapter"])
+
+    def open_adapter() -> models.Adapter:
+        return module.open_model(plan["generation"], _held_out(store.samples))
+
+    generation = {k: v for k, v in plan["generation"].items() if k != "severities"}
+    identity = {
+        "adapter": plan["adapter"],
+        "adapter_version": plan["adapter_version"],
+        "generation": generation,
+        "held_out": plan["requests"]["samples"]["held_out"] if module.READS_TRUTH else None,
+    }
+    return Conversation(
+        model=plan["model"],
+        benchmark=plan["requests"]["samples"]["benchmark"],
+        identity=identity,
+        reads_truth=module.READS_TRUTH,
+        ledger=Ledger(Path(ledger), plan["model"]),
+        open_adapter=open_adapter,
+        standardise=_standardiser(plan["exif"] == "apply", plan["long_side_px"]),
+        keeps_times=plan["adapter"] != "reference",
+    )
+
+
+def _standardiser(orient: bool, long_side: int) -> Any:
+    @lru_cache(maxsize=STANDARDISED_PICTURES_KEPT)
+    def standardise(data: bytes) -> bytes:
+        return images.standardise(data, long_side=long_side, orient=orient)
+
+    return standardise
+
+
+def _held_out(samples: RowFile[Sample]) -> list[Sample]:
+    return [row for row in samples if row.role == "held_out"]
+
+
+def _answers(
+    conversation: Conversation,
+    requests: RowFile[Request],
+    store: SampleStore,
+    plan: Mapping[str, Any],
+) -> Iterator[Generation]:
+    first, last = plan["ranks"]
+    settings = [Setting(severity=s) for s in plan["generation"].get("severities") or [None]]
+    for request in requests:
+        if request.rank < first or (last is not None and request.rank >= last):
+            continue
+        sample = store[request.sample_ids[0]]
+        for setting in settings:
+            try:
+                yield from conversation.play(request, sample, setting)
+            except Exception as error:
+                error.add_note(f"while answering sample {sample.sample_id}")
+                raise

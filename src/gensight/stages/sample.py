@@ -1,0 +1,40 @@
+"""Sampling: the first n ranks of a data set, and the held-out ranks behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gensight import datasets
+from gensight.errors import SpecError
+from gensight.records import Sample, write_rows
+
+
+def sample(output: str, determinants: Mapping[str, Any]) -> int:
+    """Write a benchmark's samples; return their number.
+
+    A sample of rank r is the same whatever n is: a larger n only adds ranks.
+    """
+    return write_rows(output, Sample, _samples(determinants), determinants)
+
+
+def _samples(plan: Mapping[str, Any]) -> Iterator[Sample]:
+    module, parameters = datasets.load(plan["dataset"]), plan["parameters"]
+    yield from module.iter_samples(parameters, range(_number(plan, module)))
+    held_out = plan["held_out"]
+    if held_out:
+        ranks = range(held_out["first_rank"], held_out["first_rank"] + held_out["n"])
+        for row in module.iter_samples(parameters, ranks):
+            yield replace(row, role="held_out")
+
+
+def _number(plan: Mapping[str, Any], module: Any) -> int:
+    if plan["n"] != "all":
+        return plan["n"]
+    if not hasattr(module, "population"):
+        raise SpecError(
+            f"config/benchmarks/{plan['benchmark']}.yaml: n: 'all' needs a data set of known "
+            f"size; '{plan['dataset']}' makes as many samples as are asked for: give a number"
+        )
+    return module.population(plan["parameters"])

@@ -1,0 +1,23 @@
+"""Tables: summary rows set into typed cells, then written as LaTeX, CSV and Markdown."""
+
+from gensight.tables.build import build_table
+from gensight.tables.cells import Cell, Column, Group, ModelInfo, Row, RunFacts, Table
+from gensight.tables.rounding import rounded
+from gensight.tables.tex import all_document, render_tex
+from gensight.tables.text import render_csv, render_markdown
+
+__all__ = [
+    "Cell",
+    "Column",
+    "Group",
+    "ModelInfo",
+    "Row",
+    "RunFacts",
+    "Table",
+    "all_document",
+    "build_table",
+    "render_csv",
+    "render_markdown",
+    "render_tex",
+    "rounded",
+]

@@ -1,0 +1,133 @@
+"""The typed parts of a table: what a cell is, before any renderer decides how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from gensight.errors import SpecError
+from gensight.records import Summary
+from gensight.specs.tables import ColumnSpec
+
+# Rows of every other role (floor, ceiling, disturbed, published, other_protocol) never compete.
+COMPETING_ROLES = frozenset({"measured"})
+# Reference rows never print x: a blind model may well ignore the asked format on purpose.
+FAILING_ROLES = frozenset({"measured", "published", "other_protocol"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelInfo:
+    """How a model is named and placed, and when its cells print x.
+
+    `failed_above` is the share of format-invalid answers beyond which a cell is a failure; None
+    never prints x. `severity_unit` follows the severity in the label of a disturbed row.
+    """
+
+    label: str
+    group: str = "models"
+    order: int = 100
+    role: str = "measured"
+    failed_above: float | None = 0.5
+    note: str | None = None
+    severity_unit: str = ""
+
+    @classmethod
+    def of(cls, entry: ModelInfo | Mapping[str, Any]) -> ModelInfo:
+        """Return the entry itself, or the info that a plain mapping describes.
+
+        Raises:
+            SpecError: the mapping holds a key that is not a field, or no label.
+        """
+        if isinstance(entry, ModelInfo):
+            return entry
+        known = [field.name for field in fields(cls)]
+        strange = sorted(set(entry) - set(known))
+        if strange or "label" not in entry:
+            fault = f"unknown key '{strange[0]}'" if strange else "key 'label' is missing"
+            raise SpecError(f"model display info: {fault}; allowed: {', '.join(known)}")
+        return cls(**entry)
+
+    @property
+    def competes(self) -> bool:
+        """Whether the row may be best: measured here, under the same protocol."""
+        return self.role in COMPETING_ROLES
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFacts:
+    """The run a table belongs to: its name, the table's digest, and the protocol in words."""
+
+    name: str
+    digest: str
+    protocol: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One cell.
+
+    `kind` is `number`, `failed` (x: the format was not followed), `incomplete` (answers that
+    never arrived: no number is shown), `undefined` (summarised, but the statistic has no value),
+    `not_applicable` (the model does not do this) or `readable` (answers read / answers scored).
+    `number` is unrounded and unscaled; `printed` is that number rounded, or the word of a
+    `readable` cell. `marks` holds `floor` and `ceiling` where this row sets that of its column.
+    """
+
+    kind: str
+    number: float | None = None
+    printed: str = ""
+    interval: tuple[str, str] | None = None
+    best: bool = False
+    marks: tuple[str, ...] = ()
+    summary: Summary | None = None
+
+
+NOT_APPLICABLE = Cell(kind="not_applicable")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column as printed; a `readable` column counts the answers of the columns before it."""
+
+    spec: ColumnSpec
+    group: str
+    header: str
+    higher_is_better: bool | None = None
+    readable: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row: a model (at one severity), or the floor or ceiling of every column."""
+
+    model: str
+    label: str
+    group: str
+    role: str
+    severity: float | None = None
+    note: str | None = None
+    cells: tuple[Cell, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """A block of rows under one printed label."""
+
+    name: str
+    label: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A whole table, ready for any renderer; `notes` are plain text, in printing order."""
+
+    title: str
+    caption: str
+    label: str
+    run: str
+    digest: str
+    columns: tuple[Column, ...]
+    groups: tuple[Group, ...]
+    notes: tuple[str, ...]

@@ -1,0 +1,130 @@
+"""The notes under a table: what its marks mean, what was left out, and the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from gensight.specs.tables import TableSpec
+from gensight.tables.cells import Cell, Column, Group, ModelInfo, RunFacts
+from gensight.tables.rules import failing_share
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+ROLE_MARKS = {"other_protocol": "‡", "published": "§"}
+_ROLE_NOTES = {
+    "other_protocol": "measured under another protocol; never ranked with the other rows",
+    "published": "a published number, not measured here; never ranked with the other rows",
+}
+
+
+def note_marks(groups: Iterable[Group]) -> dict[str, str]:
+    """Return the letter of each distinct model note, in the order of the rows (aa after z)."""
+    notes = [row.note for group in groups for row in group.rows if row.note]
+    return {note: _letter(place) for place, note in enumerate(dict.fromkeys(notes))}
+
+
+def _letter(place: int) -> str:
+    cycle, place = divmod(place, len(LETTERS))
+    return LETTERS[place] * (cycle + 1)
+
+
+def table_notes(
+    spec: TableSpec,
+    columns: Sequence[Column],
+    groups: Sequence[Group],
+    infos: Mapping[str, ModelInfo],
+    benchmarks: Mapping[str, str],
+    facts: RunFacts,
+) -> list[str]:
+    """Return the notes in printing order; a mark is explained only where it occurs."""
+    cells = [cell for group in groups for row in group.rows for cell in row.cells]
+    notes = [*_mark_notes(spec, columns, groups, cells, infos), *_column_notes(columns)]
+    notes += _left_out(cells, benchmarks)
+    notes += [f"{mark}: {text}." for text, mark in _stripped(note_marks(groups))]
+    notes += [*spec.notes, *facts.protocol]
+    return [*notes, f"Run {facts.name}, digest {facts.digest[:12]}."]
+
+
+def _stripped(marks: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [(note.rstrip(". "), mark) for note, mark in marks.items()]
+
+
+def _mark_notes(
+    spec: TableSpec,
+    columns: Sequence[Column],
+    groups: Sequence[Group],
+    cells: Sequence[Cell],
+    infos: Mapping[str, ModelInfo],
+) -> list[str]:
+    kinds = {cell.kind for cell in cells}
+    marks = {mark for cell in cells for mark in cell.marks}
+    roles = {row.role for group in groups for row in group.rows}
+    notes = []
+    if any(cell.best for cell in cells):
+        notes.append("Bold: best measured row of its group, as printed.")
+    if "failed" in kinds:
+        shares = {
+            failing_share(infos[row.model], spec.options)
+            for group in groups
+            for row in group.rows
+            if any(cell.kind == "failed" for cell in row.cells)
+        }
+        limits = " or ".join(f"{100 * (1 - share):g} %" for share in sorted(shares))
+        notes.append(
+            "×: format failure, the share of answers in the asked format is below "
+            f"{limits} even at its upper 95 % Wilson bound; the small number is the score."
+        )
+    if "incomplete" in kinds:
+        notes.append("incomplete (n): answers never arrived, n were scored; no number until they do.")
+    if kinds & {"not_applicable", "undefined"}:
+        notes.append("–: does not apply, or has no value.")
+    if "floor" in marks:
+        notes.append(
+            "f: sets the floor of its column, the best row that cannot see the picture "
+            "or cannot understand the task."
+        )
+    if "ceiling" in marks:
+        notes.append("c: sets the ceiling of its column, the truth through the same interface.")
+    if any(column.readable for column in columns):
+        notes.append("read/n: answers that could be read, of those scored.")
+    notes += [f"{ROLE_MARKS[role]}: {_ROLE_NOTES[role]}." for role in ROLE_MARKS if role in roles]
+    return notes
+
+
+def _column_notes(columns: Sequence[Column]) -> list[str]:
+    """Explain differences between fits, gains and factors, each once."""
+    specs = [column.spec for column in columns if not column.readable]
+    notes = [
+        f"{spec.header} = {spec.fit} − {spec.minus_fit}."
+        for spec in specs
+        if spec.minus_fit is not None
+    ]
+    if any(spec.statistic == "gain" for spec in specs):
+        notes.append("gain = 100 (value − floor) / (ceiling − floor).")
+    scaled: dict[float, list[str]] = {}
+    for spec in specs:
+        if spec.scale != 1 and spec.statistic != "gain":
+            scaled.setdefault(spec.scale, []).append(spec.header)
+    for scale, headers in scaled.items():
+        notes.append(f"Printed × {scale:g}: {', '.join(dict.fromkeys(headers))}.")
+    return list(dict.fromkeys(notes))
+
+
+def _left_out(cells: Sequence[Cell], benchmarks: Mapping[str, str]) -> list[str]:
+    """Say which interval is printed, and how many samples had no usable truth."""
+    methods = sorted(
+        {
+            (cell.summary.interval_method or "unnamed").replace("_", " ")
+            for cell in cells
+            if cell.interval is not None and cell.summary is not None
+        }
+    )
+    notes = [f"[low, high]: 95 % interval ({', '.join(methods)})."] if methods else []
+    missing: dict[str, int] = {}
+    for cell in cells:
+        if cell.summary is not None and cell.summary.no_ground_truth:
+            name = cell.summary.benchmark
+            missing[name] = max(missing.get(name, 0), cell.summary.no_ground_truth)
+    for name, count in sorted(missing.items()):
+        label = benchmarks.get(name, name)
+        notes.append(f"{label}: {count} without usable truth, left out.")
+    return notes

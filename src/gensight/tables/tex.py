@@ -1,0 +1,222 @@
+"""A table as LaTeX: booktabs, graphicx and xcolor; longtable when it has many rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from gensight.tables.cells import Cell, Column, Group, Row, Table
+from gensight.tables.latex_text import escape
+from gensight.tables.notes import ROLE_MARKS, note_marks
+
+DIGEST_MARK = "gensight-digest:"
+PACKAGES = ("booktabs", "graphicx", "longtable", "xcolor")
+# A page of 11 pt type holds about 45 rows of a \small table with its caption and notes.
+MAX_FLOAT_ROWS = 42
+_ARROWS = {True: r"\,$\uparrow$", False: r"\,$\downarrow$", None: ""}
+_GREY = "black!55"
+
+
+def render_tex(table: Table) -> str:
+    """Return the table as LaTeX whose first line is `% gensight-digest:<hex>`.
+
+    It is a float shrunk to the line when it is too wide, or a longtable when it has more rows than
+    a page. It needs the packages of `PACKAGES` and nothing else.
+    """
+    rows = sum(len(group.rows) + bool(group.label) for group in table.groups)
+    body = _float(table) if rows <= MAX_FLOAT_ROWS else _long(table)
+    head = [f"% {DIGEST_MARK}{table.digest}", f"% needs \\usepackage{{{','.join(PACKAGES)}}}"]
+    return "\n".join([*head, *body]) + "\n"
+
+
+def _float(table: Table) -> list[str]:
+    return [
+        r"\begin{table}[!htbp]",
+        r"\centering",
+        _caption(table) + r"\par\smallskip",
+        r"\small",
+        r"\setlength{\tabcolsep}{4pt}",
+        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+        rf"\begin{{tabular}}{{{_alignment(table)}}}",
+        r"\toprule",
+        *_header(table.columns),
+        *_body(table),
+        r"\bottomrule",
+        r"\end{tabular}}",
+        *_notes(table),
+        r"\end{table}",
+    ]
+
+
+def _long(table: Table) -> list[str]:
+    """Return the table as a longtable: it breaks over pages and repeats its header."""
+    header = _header(table.columns)
+    width = len(table.columns) + 1
+    continued = rf"\multicolumn{{{width}}}{{r}}{{\emph{{continued on the next page}}}} \\"
+    size = r"\small" if width <= 9 else r"\scriptsize"
+    return [
+        r"\begingroup",
+        size,
+        r"\setlength{\tabcolsep}{4pt}",
+        rf"\begin{{longtable}}{{{_alignment(table)}}}",
+        _caption(table) + r" \\[4pt]",
+        r"\toprule",
+        *header,
+        r"\endfirsthead",
+        r"\toprule",
+        *header,
+        r"\endhead",
+        continued,
+        r"\endfoot",
+        r"\bottomrule",
+        r"\endlastfoot",
+        *_body(table)[1:],
+        r"\end{longtable}",
+        *_notes(table),
+        r"\endgroup",
+    ]
+
+
+def _caption(table: Table) -> str:
+    title, caption = escape(table.title.rstrip(".")), _tied(table.caption)
+    return rf"\caption{{\textbf{{{title}.}} {caption}}}\label{{{_key(table.label)}}}"
+
+
+def _key(label: str) -> str:
+    """Return a label key: LaTeX allows letters, digits and a few signs there, unescaped."""
+    return "".join(
+        char if char.isascii() and (char.isalnum() or char in ":.-") else "-" for char in label
+    )
+
+
+def _alignment(table: Table) -> str:
+    """Return the column types, with a little air between blocks of columns."""
+    parts = ["l"]
+    for _, block in groupby(table.columns, key=lambda column: column.group):
+        parts.append(r"@{\hspace{12pt}}" + "r" * len(list(block)))
+    return "".join(parts)
+
+
+def _header(columns: Sequence[Column]) -> list[str]:
+    """Return the header lines: the blocks over their columns, then the columns."""
+    tops, rules, place = [""], [], 2
+    for group, block in groupby(columns, key=lambda column: column.group):
+        width = len(list(block))
+        tops.append(rf"\multicolumn{{{width}}}{{c}}{{{escape(group)}}}")
+        if group:
+            rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
+        place += width
+    names = ["Model", *(_column_name(column) for column in columns)]
+    lines = [_line(names), r"\midrule"]
+    return [_line(tops), " ".join(rules), *lines] if rules else lines
+
+
+def _column_name(column: Column) -> str:
+    if column.readable:
+        return rf"\textcolor{{{_GREY}}}{{{escape(column.header)}}}"
+    return escape(column.header) + _ARROWS[column.higher_is_better]
+
+
+def _line(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _body(table: Table) -> list[str]:
+    """Return the rows; the header's rule stands before the first block, one before each other."""
+    marks = note_marks(table.groups)
+    lines = [""]
+    for place, group in enumerate(table.groups):
+        if place:
+            lines.append(r"\midrule")
+        lines += _group(group, len(table.columns) + 1, marks)
+    return (
+        lines[1:] if len(lines) > 1 else [_line([escape("(no rows)"), *[""] * len(table.columns)])]
+    )
+
+
+def _group(group: Group, width: int, marks: dict[str, str]) -> list[str]:
+    lines = []
+    if group.label:
+        lines.append(rf"\multicolumn{{{width}}}{{l}}{{\textit{{{escape(group.label)}}}}} \\")
+    lines += [_line([_row_name(row, marks), *map(tex_cell, row.cells)]) for row in group.rows]
+    return lines
+
+
+def _row_name(row: Row, marks: dict[str, str]) -> str:
+    signs = ROLE_MARKS.get(row.role, "")
+    letters = marks[row.note] if row.note else ""
+    raised = "".join(rf"\textsuperscript{{{escape(sign)}}}" for sign in (signs, letters) if sign)
+    return _tied(row.label) + raised
+
+
+def _tied(text: str) -> str:
+    """Escape the text, with no line break between a number and its per cent sign."""
+    return re.sub(r"(?<=\d) (?=\\%)", "~", escape(text))
+
+
+def tex_cell(cell: Cell) -> str:
+    """Return one cell as LaTeX."""
+    if cell.kind == "failed":
+        raised = rf"\textsuperscript{{\textcolor{{{_GREY}}}{{{_number(cell.printed)}}}}}"
+        return r"$\times$" + (raised if cell.printed else "")
+    if cell.kind == "incomplete":
+        n = cell.summary.n if cell.summary else 0
+        return rf"{{\scriptsize\textit{{incomplete}} ({n})}}"
+    if cell.kind == "readable":
+        return rf"\textcolor{{{_GREY}}}{{\scriptsize {escape(cell.printed)}}}"
+    if cell.kind != "number":
+        return "--"
+    return _decorated(cell)
+
+
+def _decorated(cell: Cell) -> str:
+    text = _number(cell.printed)
+    text = rf"\textbf{{{text}}}" if cell.best else text
+    marks = ",".join(mark[0] for mark in cell.marks)
+    raised = rf"\textsuperscript{{\textcolor{{{_GREY}}}{{{marks}}}}}" if marks else ""
+    if cell.interval is None:
+        # The mark hangs outside the cell, so that the digits of a column stay in line.
+        return text + (rf"\rlap{{{raised}}}" if marks else "")
+    low, high = map(_number, cell.interval)
+    return text + raised + rf"\,{{\scriptsize\textcolor{{{_GREY}}}{{[{low}, {high}]}}}}"
+
+
+def _number(printed: str) -> str:
+    return printed.replace("-", "$-$")
+
+
+def _notes(table: Table) -> list[str]:
+    """Return the notes as one small paragraph as wide as the line."""
+    if not table.notes:
+        return []
+    return [
+        r"\par\smallskip",
+        r"\begin{minipage}{\linewidth}\footnotesize\raggedright",
+        *(_tied(note) for note in table.notes),
+        r"\end{minipage}",
+    ]
+
+
+def all_document(tables: Sequence[tuple[str, str]], run_name: str, run_digest: str) -> str:
+    """Return one whole LaTeX document with the tables of a run, in the given order.
+
+    Each table is inlined, so the file compiles wherever it is copied; the article class and
+    `PACKAGES` with geometry are all it needs (texlive-latex-recommended).
+    """
+    lines = [
+        f"% {DIGEST_MARK}{run_digest}",
+        r"\documentclass[11pt,a4paper]{article}",
+        r"\usepackage[margin=18mm]{geometry}",
+        *(rf"\usepackage{{{package}}}" for package in PACKAGES),
+        r"\begin{document}",
+        r"\begin{center}",
+        rf"{{\Large gensight: tables of the run \textbf{{{escape(run_name)}}}}}\\[4pt]",
+        rf"{{\footnotesize digest \texttt{{{escape(run_digest)}}}}}",
+        r"\end{center}",
+    ]
+    for name, tex in tables:
+        lines += ["", f"% table {name}", tex.rstrip("\n")]
+    if not tables:
+        lines.append("This run names no tables.")
+    return "\n".join([*lines, r"\end{document}", ""])

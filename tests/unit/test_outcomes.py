@@ -1,0 +1,33 @@
+"""The outcome enum: complete, and cut into what is scored and what is not."""
+
+import pytest
+
+from gensight.outcomes import FINAL, INFRASTRUCTURE_OUTCOMES, MODEL_OUTCOMES, Outcome
+
+MODEL = "ok refused_input refused_output no_image text_only truncated malformed"
+INFRASTRUCTURE = (
+    "model_gone model_mismatch bad_request auth quota throttled_exhausted overloaded_exhausted "
+    "in_doubt not_run"
+)
+
+
+@pytest.mark.parametrize(
+    ("group", "expected"), [(MODEL_OUTCOMES, MODEL), (INFRASTRUCTURE_OUTCOMES, INFRASTRUCTURE)]
+)
+def test_groups_hold_the_named_outcomes(group, expected):
+    assert group == set(expected.split())
+
+
+def test_every_outcome_is_in_exactly_one_group():
+    assert set(Outcome) == MODEL_OUTCOMES | INFRASTRUCTURE_OUTCOMES
+    assert not MODEL_OUTCOMES & INFRASTRUCTURE_OUTCOMES
+
+
+def test_truncated_goes_on_under_a_new_key():
+    assert MODEL_OUTCOMES - {"truncated"} == FINAL
+
+
+def test_outcomes_are_plain_strings_in_rows():
+    assert f"{Outcome.TEXT_ONLY}" == "text_only"
+    assert "refused_output" in MODEL_OUTCOMES
+    assert "refused" not in set(Outcome)

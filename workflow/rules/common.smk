@@ -1,0 +1,110 @@
+"""Helpers of every rules file: the specs, the plan, and what each rule needs from them."""
+
+from pathlib import Path
+
+from gensight import freshness
+from gensight.errors import GensightError
+from gensight.plan import Plan
+from gensight.specs.project import leave, load_or_exit
+from gensight.specs.protocols import PROVIDERS
+
+project = load_or_exit(config, Path.cwd())
+plan = Plan(project)
+
+try:
+    PLANNED = plan.files()
+    FRESH = freshness.settle(
+        PLANNED, main_process=workflow.is_main_process, ledger=project.ledger
+    )
+except GensightError as error:
+    leave(error)
+
+
+def any_of(names):
+    """Return the pattern that matches one of these names."""
+    return "|".join(sorted(names)) or "no_such_name"
+
+
+wildcard_constraints:
+    model=any_of(project.models),
+    benchmark=any_of(project.benchmarks),
+    prompt=any_of({name for _, name in project.prompts}),
+    shard="[a-z0-9_]+",
+    extractor="[a-z0-9_]+",
+    scorer="[a-z0-9_]+",
+    table=any_of(project.tables),
+    figure=any_of(project.figures),
+
+
+def models_of(*kinds):
+    """Return the pattern that matches the models that run at one of these kinds of place."""
+    return any_of(name for name, model in project.models.items() if model.kind in kinds)
+
+
+def inputs_of(pattern):
+    """Return an input function: what the file of this pattern is made from."""
+
+    def inputs(wildcards):
+        return FRESH.inputs(planned(pattern, wildcards))
+
+    return inputs
+
+
+def determinants_of(pattern):
+    """Return a params function: what determines the file of this pattern, and nothing else."""
+
+    def determinants(wildcards):
+        return planned(pattern, wildcards).determinants
+
+    return determinants
+
+
+def sources_of(pattern):
+    """Return a params function: the files that the file of this pattern is made from."""
+
+    def sources(wildcards):
+        return list(planned(pattern, wildcards).inputs)
+
+    return sources
+
+
+def planned(pattern, wildcards):
+    """Return the planned file of a pattern, or end with one line if the run does not have it."""
+    path = pattern.format(**wildcards)
+    if path not in PLANNED:
+        leave(GensightError(plan.not_planned(path)))
+    return PLANNED[path]
+
+
+def provider_slots(provider):
+    """Return a resource function: one slot of the provider for each of its models' jobs."""
+
+    def slots(wildcards):
+        return int(project.models[wildcards.model].provider == provider)
+
+    return slots
+
+
+def limit_of(key):
+    """Return a resource function: a number from the model's limits."""
+
+    def limit(wildcards):
+        return getattr(project.models[wildcards.model].limits, key)
+
+    return limit
+
+
+def memory_mb(wildcards, attempt):
+    """Return a job's memory, more at each attempt: a killed job is tried again with more."""
+    return project.models[wildcards.model].limits.memory_mb * attempt
+
+
+def run_targets():
+    """Return every table and figure of the run."""
+    targets = ["results/tables/all.tex"] if project.config.run.tables else []
+    return targets + [f"results/figures/{name}.png" for name in project.config.run.figures]
+
+
+def closing_words():
+    """Return where the results of the run are."""
+    return plan.closing_words()

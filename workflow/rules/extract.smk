@@ -1,0 +1,27 @@
+"""Extraction: what each answer says, by the same rules for every model.
+
+inputs    results/samples/{benchmark}.parquet and the cell's generations
+outputs   results/predictions/{model}/{benchmark}/{prompt}/{extractor}.parquet
+"""
+
+PREDICTIONS = "results/predictions/{model}/{benchmark}/{prompt}/{extractor}.parquet"
+
+
+rule extract:
+    input:
+        inputs_of(PREDICTIONS),
+    output:
+        PREDICTIONS,
+    log:
+        "logs/extract/{model}/{benchmark}/{prompt}/{extractor}.log",
+    group:
+        "cell"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=1000,
+    params:
+        determinants=determinants_of(PREDICTIONS),
+        sources=sources_of(PREDICTIONS),
+    script:
+        "../scripts/extract.py"

@@ -1,0 +1,72 @@
+"""Generation: every model answers every request once; one rule per kind of place it runs at.
+
+inputs    results/samples/{benchmark}.parquet, results/requests/{benchmark}/{prompt}.parquet
+outputs   results/generations/{model}/{benchmark}/{prompt}/{shard}.parquet
+"""
+
+GENERATIONS = "results/generations/{model}/{benchmark}/{prompt}/{shard}.parquet"
+
+
+rule generate_reference:
+    input:
+        inputs_of(GENERATIONS),
+    output:
+        GENERATIONS,
+    log:
+        "logs/generate_reference/{model}/{benchmark}/{prompt}/{shard}.log",
+    localrule: True
+    wildcard_constraints:
+        model=models_of("reference"),
+    conda:
+        "../../envs/core.yaml"
+    params:
+        determinants=determinants_of(GENERATIONS),
+        sources=sources_of(GENERATIONS),
+        ledger=project.config.ledger,
+    script:
+        "../scripts/generate.py"
+
+
+rule generate_hosted:
+    input:
+        inputs_of(GENERATIONS),
+    output:
+        GENERATIONS,
+    log:
+        "logs/generate_hosted/{model}/{benchmark}/{prompt}/{shard}.log",
+    localrule: True
+    wildcard_constraints:
+        model=models_of("hosted"),
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        **{f"{name}_slots": provider_slots(name) for name in PROVIDERS},
+    params:
+        determinants=determinants_of(GENERATIONS),
+        sources=sources_of(GENERATIONS),
+        ledger=project.config.ledger,
+    script:
+        "../scripts/generate.py"
+
+
+rule generate_local:
+    input:
+        inputs_of(GENERATIONS),
+    output:
+        GENERATIONS,
+    log:
+        "logs/generate_local/{model}/{benchmark}/{prompt}/{shard}.log",
+    wildcard_constraints:
+        model=models_of("local", "served", "external"),
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        gpu=limit_of("gpu"),
+        mem_mb=memory_mb,
+        runtime=limit_of("runtime_minutes"),
+    params:
+        determinants=determinants_of(GENERATIONS),
+        sources=sources_of(GENERATIONS),
+        ledger=project.config.ledger,
+    script:
+        "../scripts/generate.py"

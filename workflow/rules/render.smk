@@ -1,0 +1,24 @@
+"""Rendering: every prompt about every sample, once for all models.
+
+inputs    results/samples/{benchmark}.parquet
+outputs   results/requests/{benchmark}/{prompt}.parquet
+"""
+
+REQUESTS = "results/requests/{benchmark}/{prompt}.parquet"
+
+
+rule render:
+    input:
+        inputs_of(REQUESTS),
+    output:
+        REQUESTS,
+    log:
+        "logs/render/{benchmark}/{prompt}.log",
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        determinants=determinants_of(REQUESTS),
+        sources=sources_of(REQUESTS),
+    script:
+        "../scripts/render.py"

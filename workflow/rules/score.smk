@@ -1,0 +1,27 @@
+"""Scoring: each reading against the truth, raw and under the benchmark's failure policy.
+
+inputs    results/samples/{benchmark}.parquet and the cell's predictions
+outputs   results/scores/{model}/{benchmark}/{prompt}/{scorer}.parquet
+"""
+
+SCORES = "results/scores/{model}/{benchmark}/{prompt}/{scorer}.parquet"
+
+
+rule score:
+    input:
+        inputs_of(SCORES),
+    output:
+        SCORES,
+    log:
+        "logs/score/{model}/{benchmark}/{prompt}/{scorer}.log",
+    group:
+        "cell"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=1000,
+    params:
+        determinants=determinants_of(SCORES),
+        sources=sources_of(SCORES),
+    script:
+        "../scripts/score.py"

@@ -1,0 +1,9 @@
+from gensight.doorway import logged
+
+with logged(snakemake):
+    from gensight.stages.render import render
+
+    determinants = snakemake.params.determinants
+    (samples,) = snakemake.params.sources
+    count = render(samples, snakemake.output[0], determinants)
+    print(f"{count} requests")

@@ -1,0 +1,8 @@
+from gensight.doorway import logged
+
+with logged(snakemake):
+    from gensight.stages.score import score
+
+    samples, predictions = snakemake.params.sources
+    count = score(samples, predictions, snakemake.output[0], snakemake.params.determinants)
+    print(f"{count} scores")
