@@ -230,6 +230,7 @@ class Plan:
                     "display": self.project.models[name].display.model_dump(exclude_none=True),
                     "role": self.project.models[name].role,
                     "failed_above": self.project.models[name].failed_above,
+                    "severity_unit": self.project.models[name].severity_unit,
                 }
                 for name in sorted(models)
             },
@@ -237,8 +238,23 @@ class Plan:
                 name: self.project.benchmarks[name].display.model_dump(exclude_none=True)
                 for name in spec.benchmarks
             },
+            "protocol": [line for name in spec.benchmarks for line in self._protocol(name)],
             "summaries": {name: digest_of(self.summary(name)) for name in spec.benchmarks},
         }
+
+    def _protocol(self, benchmark: str) -> Iterator[str]:
+        """Yield the facts that a number of a benchmark cannot be compared without."""
+        spec, samples = self.project.benchmarks[benchmark], self.samples(benchmark)
+        seed = samples["parameters"].get("seed")
+        drawn = "" if seed is None else f", seed {seed}"
+        yield (f"{spec.display.label}: n = {samples['n']}{drawn}, data set "
+               f"{spec.dataset.module} version {samples['dataset_version']}")
+        for scorer in spec.scorers.values():
+            settings = declared.constants("measures", scorer.measure).get("DEFAULTS", {})
+            failure = {**settings, **scorer.settings}.get("failure", "none")
+            yield (f"{spec.display.label}: extractor {scorer.extractor} version "
+                   f"{_version('extractors', scorer.extractor)}, measure {scorer.measure} version "
+                   f"{_version('measures', scorer.measure)}, failed answers: {failure}")
 
     # Paths
 

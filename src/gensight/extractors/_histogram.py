@@ -29,8 +29,14 @@ def percentile(counts: np.ndarray, percent: float) -> int:
 
 
 def contrast(grey: np.ndarray, size: tuple[int, int], settings: Mapping[str, Any]) -> float:
-    """Return high minus low percentile of grey at the work size, in steps of 8-bit grey."""
-    return contrast_of(histogram(resize_picture(grey, *size)), settings)
+    """Return high minus low percentile of grey at the work size, in steps of 8-bit grey.
+
+    A side that is below the work size is left as it is: enlarging adds no contrast, and the
+    overshoot of a cubic filter would feign some.
+    """
+    height, width = grey.shape
+    smaller = resize_picture(grey, min(width, size[0]), min(height, size[1]))
+    return contrast_of(histogram(smaller), settings)
 
 
 def contrast_of(counts: np.ndarray, settings: Mapping[str, Any]) -> float:

@@ -58,8 +58,8 @@ def _read(answer: Answer, settings: dict[str, Any]) -> dict[str, dict[str, Any]]
     grey = decode_grey(answer.image, matte=(0, 0, 0))
     counts = histogram(grey)
     size = work_size(answer, settings)
-    at_work_size = grey.shape == size[::-1]
-    spread = contrast_of(counts, settings) if at_work_size else contrast(grey, size, settings)
+    is_small = grey.shape[0] <= size[1] and grey.shape[1] <= size[0]
+    spread = contrast_of(counts, settings) if is_small else contrast(grey, size, settings)
     degenerate = spread < settings["contrast_floor"]
     return {
         variant: _columns(grey, counts, VARIANTS[variant], degenerate, settings)

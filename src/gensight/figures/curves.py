@@ -23,7 +23,9 @@ from gensight.records import Summary
 from gensight.specs.figures import DisturbanceCurvesSpec, DisturbanceSpec, MetricPanelSpec
 
 ROW_HEIGHT_IN = 1.12
-MARGIN_IN = {"left": 0.62, "right": 0.08, "top": 0.56, "bottom": 0.42}
+LEFT_IN, RIGHT_IN, BOTTOM_IN = 0.62, 0.08, 0.42
+# Room above the first row for the disturbances' names.
+NAMES_IN = 0.22
 _ARROWS = {True: "↑", False: "↓"}
 
 
@@ -55,7 +57,9 @@ def draw_disturbance_curves(spec: DisturbanceCurvesSpec, summaries: Iterable[Sum
     """
     rows = list(summaries)
     with style.figure_style():
-        height = MARGIN_IN["top"] + MARGIN_IN["bottom"] + ROW_HEIGHT_IN * len(spec.panels)
+        lines = style.heading_lines(spec.caption)
+        top = style.TITLE_IN + style.LINE_IN * len(lines) + NAMES_IN
+        height = top + BOTTOM_IN + ROW_HEIGHT_IN * len(spec.panels)
         figure = style.new_figure(height)
         grid = figure.subplots(
             len(spec.panels),
@@ -63,7 +67,7 @@ def draw_disturbance_curves(spec: DisturbanceCurvesSpec, summaries: Iterable[Sum
             squeeze=False,
             sharey="row",
             sharex="col",
-            gridspec_kw=_margins(height),
+            gridspec_kw=_margins(height, top),
         )
         for metric, line in zip(spec.panels, grid, strict=True):
             cell = _cell_rows(metric, rows)
@@ -71,7 +75,9 @@ def draw_disturbance_curves(spec: DisturbanceCurvesSpec, summaries: Iterable[Sum
                 _draw_panel(axes, curve_panel(metric, disturbance, spec.undisturbed, cell))
             _finish_row(line, metric, cell)
         _finish_columns(grid, spec.disturbances)
-        _draw_head(figure, spec.title, height)
+        figure.align_ylabels([line[0] for line in grid])
+        style.draw_heading(figure, spec.title, lines, left=0.01)
+        _draw_legend(figure)
     return figure
 
 
@@ -82,11 +88,11 @@ def curve_panel(
     rows: Sequence[Summary],
 ) -> Panel:
     """Return what a panel shows: the disturbed model's rows, from severity 0 where known."""
-    wanted = {disturbance.model: None, undisturbed: 0.0} if undisturbed else {disturbance.model: None}
     found = {}
     for row in rows:
-        severity = row.severity if row.model == disturbance.model else wanted.get(row.model)
-        if severity is not None and row.value is not None and math.isfinite(row.value):
+        severity = 0.0 if row.model == undisturbed else row.severity
+        shown = severity is not None and row.model in (disturbance.model, undisturbed)
+        if shown and row.value is not None and math.isfinite(row.value):
             found[severity] = _point(row, severity, metric.scale)
     # An undisturbed point alone is no curve.
     disturbed = any(row.model == disturbance.model for row in rows)
@@ -126,14 +132,14 @@ def _cell_rows(metric: MetricPanelSpec, rows: Iterable[Summary]) -> list[Summary
     return found
 
 
-def _margins(height_in: float) -> dict[str, float]:
+def _margins(height_in: float, top_in: float) -> dict[str, float]:
     return {
-        "left": MARGIN_IN["left"] / style.WIDTH_IN,
-        "right": 1 - MARGIN_IN["right"] / style.WIDTH_IN,
-        "top": 1 - MARGIN_IN["top"] / height_in,
-        "bottom": MARGIN_IN["bottom"] / height_in,
+        "left": LEFT_IN / style.WIDTH_IN,
+        "right": 1 - RIGHT_IN / style.WIDTH_IN,
+        "top": 1 - top_in / height_in,
+        "bottom": BOTTOM_IN / height_in,
         "wspace": 0.12,
-        "hspace": 0.22,
+        "hspace": 0.18,
     }
 
 
@@ -144,19 +150,41 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
     axes.grid(axis="y", color=style.LIGHT_GREY, linewidth=0.4)
     axes.set_axisbelow(True)
     if not panel.points:
-        axes.text(0.5, 0.5, "not run", transform=axes.transAxes, ha="center", va="center",
-                  color=style.GREY, fontsize=6)
+        axes.text(
+            0.5,
+            0.5,
+            "not run",
+            transform=axes.transAxes,
+            ha="center",
+            va="center",
+            color=style.GREY,
+            fontsize=6,
+        )
         return
     severities = [point.severity for point in panel.points]
     values = [point.value for point in panel.points]
     axes.plot(severities, values, color=style.BLUE, linewidth=1.1, zorder=3)
     for point in panel.points:
         if point.low is not None and point.high is not None:
-            axes.plot([point.severity] * 2, [point.low, point.high], color=style.BLUE,
-                      linewidth=0.7, alpha=0.6, zorder=2)
+            axes.plot(
+                [point.severity] * 2,
+                [point.low, point.high],
+                color=style.BLUE,
+                linewidth=0.7,
+                alpha=0.6,
+                zorder=2,
+            )
         fill = style.BLUE if point.complete else "white"
-        axes.plot(point.severity, point.value, marker="o", markersize=2.8, color=style.BLUE,
-                  markerfacecolor=fill, markeredgewidth=0.7, zorder=4)
+        axes.plot(
+            point.severity,
+            point.value,
+            marker="o",
+            markersize=2.8,
+            color=style.BLUE,
+            markerfacecolor=fill,
+            markeredgewidth=0.7,
+            zorder=4,
+        )
 
 
 def _finish_row(line: Sequence[Axes], metric: MetricPanelSpec, rows: Sequence[Summary]) -> None:
@@ -168,10 +196,12 @@ def _finish_row(line: Sequence[Axes], metric: MetricPanelSpec, rows: Sequence[Su
     air = 0.06 * (high - low)
     line[0].set_ylim(low - air, high + air)
     for axes in line[1:]:
-        axes.tick_params(axis="y", length=0)
+        axes.tick_params(axis="y", length=0, labelleft=False)
 
 
-def _finish_columns(grid: Sequence[Sequence[Axes]], disturbances: Sequence[DisturbanceSpec]) -> None:
+def _finish_columns(
+    grid: Sequence[Sequence[Axes]], disturbances: Sequence[DisturbanceSpec]
+) -> None:
     for place, disturbance in enumerate(disturbances):
         grid[0][place].set_title(disturbance.label, pad=3)
         bottom = grid[-1][place]
@@ -179,25 +209,27 @@ def _finish_columns(grid: Sequence[Sequence[Axes]], disturbances: Sequence[Distu
         bottom.xaxis.set_major_locator(MaxNLocator(4, integer=False))
         left, right = bottom.get_xlim()
         bottom.set_xlim(min(left, -0.04 * right), right)
-    for figure_label in (axes for line in grid for axes in line[1:]):
-        figure_label.tick_params(axis="y", labelleft=False)
 
 
-def _draw_head(figure: Figure, title: str, height_in: float) -> None:
-    top = 1 - 0.06 / height_in
-    left = MARGIN_IN["left"] / style.WIDTH_IN
-    figure.text(left, top, title, ha="left", va="top", fontsize=8.5, fontweight="bold")
+def _draw_legend(figure: Figure) -> None:
     dashes = {"linewidth": 0.8, "linestyle": (0, (4, 2))}
     handles = [
-        Line2D([], [], color=style.BLUE, linewidth=1.1, marker="o", markersize=2.8,
-               label="disturbed oracle, 95 % interval"),
+        Line2D(
+            [],
+            [],
+            color=style.BLUE,
+            linewidth=1.1,
+            marker="o",
+            markersize=2.8,
+            label="disturbed oracle, 95 % interval",
+        ),
         Line2D([], [], color=style.GREEN, label="ceiling", **dashes),
         Line2D([], [], color=style.VERMILION, label="floor", **dashes),
     ]
     figure.legend(
         handles=handles,
         loc="upper right",
-        bbox_to_anchor=(1 - MARGIN_IN["right"] / style.WIDTH_IN, 1.0),
+        bbox_to_anchor=(1 - RIGHT_IN / style.WIDTH_IN, 1.0),
         ncols=3,
         frameon=False,
         fontsize=6.5,

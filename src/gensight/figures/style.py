@@ -8,7 +8,8 @@ tell apart. Figures are as wide as a line of text (7 in), so type is printed at 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import matplotlib
@@ -18,6 +19,8 @@ from matplotlib.figure import Figure
 DIGEST_MARK = "gensight-digest:"
 WIDTH_IN = 7.0
 PNG_DPI = 200
+# A heading: the height of its title and of each grey line, and how much text a line holds.
+TITLE_IN, LINE_IN, LINE_CHARACTERS = 0.235, 0.12, 138
 # The largest page a PDF reader must accept is 200 in; taller galleries should be split.
 MAX_HEIGHT_IN = 190.0
 
@@ -68,6 +71,20 @@ def new_figure(height_in: float) -> Figure:
     figure = Figure(figsize=(WIDTH_IN, min(height_in, MAX_HEIGHT_IN)), facecolor="white")
     FigureCanvasAgg(figure)
     return figure
+
+
+def draw_heading(figure: Figure, title: str, lines: Sequence[str], left: float) -> None:
+    """Write a bold title and grey lines below it at the top; `left` is a share of the width."""
+    height = figure.get_figheight()
+    figure.text(left, 1 - 0.06 / height, title, ha="left", va="top", fontsize=8.5, weight="bold")
+    for place, line in enumerate(lines):
+        top = 1 - (TITLE_IN + LINE_IN * place) / height
+        figure.text(left, top, line, ha="left", va="top", fontsize=6, color=GREY)
+
+
+def heading_lines(text: str) -> list[str]:
+    """Return text wrapped to the width of the figure at the size of the heading's lines."""
+    return textwrap.wrap(text, LINE_CHARACTERS)
 
 
 def figure_pdf(figure: Figure, digest: str) -> bytes:

@@ -173,7 +173,7 @@ def _inspect_webp(data: bytes) -> PictureInfo:
         (bits,) = struct.unpack_from("<I", data, 21)
         width, height = 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
         alpha, orientation = bool(bits >> 28 & 1), 1
-    elif first == b"VP8 ":
+    elif first == b"VP8 " and data[23:26] in (b"\x9d\x01\x2a", b""):
         width, height = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
         alpha, orientation = False, 1
     else:

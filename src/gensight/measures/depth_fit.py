@@ -13,10 +13,12 @@ Protocol. ProbeGen 3.3: the grey map is aligned to the truth by least squares, t
                where the data want the other sign the fit is the constant. Absent if the prompt
                promised nothing.
 
-Valid pixels are finite, positive, in [min_depth_m, max_depth_m] and in `valid_mask` (caps, masks
-and crops are facts of the data set). The prediction goes to the grid of the truth by a plain
-resize; the truth, which may be sparse, is never resized. Aligned depth is clipped to the caps after
-alignment (DEP-4). Without an upper cap the largest valid depth takes its place.
+Valid pixels are finite, positive, in [min_depth_m, max_depth_m] and in `valid_mask`. Caps, masks and
+crops are facts of the data set, and one that excludes its caps says so in `valid_mask`; with
+`caps_limit_truth: false` (DIODE) the caps only clip the prediction. The prediction goes to the grid
+of the truth by a plain resize; the truth, which may be sparse, is never resized. Aligned depth is
+clipped to the caps after alignment (DEP-4); a data set without caps is not clipped, and its largest
+valid depth floors the disparity.
 
 A picture of one grey level gets the constant fit (s = 0, t = mean), and so does a failed answer:
 it carries no information (`constant_fit`). Fewer than two valid pixels: no ground truth.
@@ -40,7 +42,11 @@ from gensight.records import Prediction, Sample
 
 VERSION = 1
 FAILURE_POLICIES = ("constant_fit",)
-DEFAULTS: dict[str, Any] = {"failure": "constant_fit", "block_px": 32}
+DEFAULTS: dict[str, Any] = {
+    "failure": "constant_fit",
+    "block_px": 32,
+    "caps_limit_truth": True,
+}
 FITS = ("depth", "disparity", "monotone", "signed")
 LEVELS = 256  # one byte: a pixel's code is its half times 256 plus its level
 # Depth relief below this share of the mean is rounding: a flat wall has no slope and no polarity.
@@ -77,6 +83,7 @@ def align(
     max_depth_m: float | None = None,
     near: str = "unspecified",
     block_px: int = 32,
+    caps_limit_truth: bool = True,
 ) -> dict[str, Parts] | None:
     """Fit a grey map to depth in metres, both (H, W), and return the parts of every fit.
 
@@ -91,7 +98,7 @@ def align(
     if grey.shape != depth_m.shape:
         raise ValueError(f"grey {grey.shape} and depth {depth_m.shape} differ in shape")
     promised = _promised_sign(near)
-    truth = _truth(depth_m, valid, min_depth_m, max_depth_m)
+    truth = _truth(depth_m, valid, (min_depth_m, max_depth_m), caps_limit_truth)
     if truth is None:
         return None
     x = truth.pick(grey)
@@ -118,6 +125,7 @@ def _measure(grey: np.ndarray, sample: Sample, settings: Mapping[str, Any]) -> P
         max_depth_m=sample.max_depth_m,
         near=checked.get("answer_form", {}).get("near", "unspecified"),
         block_px=checked["block_px"],
+        caps_limit_truth=checked["caps_limit_truth"],
     )
     return None if parts is None else dict(parts)
 
@@ -129,8 +137,8 @@ class _Truth:
     depth_m: np.ndarray
     inverse: np.ndarray
     valid: np.ndarray | None
-    low_m: float
-    high_m: float
+    low_m: float | None
+    high_m: float | None
 
     def pick(self, picture: np.ndarray) -> np.ndarray:
         """Return a picture's values at the valid pixels, (n,)."""
@@ -138,12 +146,14 @@ class _Truth:
 
     def clip(self, aligned_m: np.ndarray) -> np.ndarray:
         """Bring aligned depths into the caps, in place."""
+        if self.low_m is None and self.high_m is None:
+            return aligned_m
         return np.clip(aligned_m, self.low_m, self.high_m, out=aligned_m)
 
     def inverted(self, disparity: np.ndarray) -> np.ndarray:
         """Turn aligned disparities into depths within the caps, in place; never infinite."""
-        highest = 1 / self.low_m if self.low_m else None
-        np.clip(disparity, 1 / self.high_m, highest, out=disparity)
+        high_m = float(self.depth_m.max()) if self.high_m is None else self.high_m
+        np.clip(disparity, 1 / high_m, 1 / self.low_m if self.low_m else None, out=disparity)
         return np.reciprocal(disparity, out=disparity)
 
     def errors(self, aligned_m: np.ndarray) -> Parts:
@@ -165,14 +175,15 @@ class _Truth:
 def _truth(
     depth_m: np.ndarray,
     valid: np.ndarray | None,
-    min_depth_m: float | None,
-    max_depth_m: float | None,
+    caps_m: tuple[float | None, float | None],
+    caps_limit_truth: bool,
 ) -> _Truth | None:
     depth_m = np.ascontiguousarray(depth_m, np.float32)
+    low_m, high_m = caps_m if caps_limit_truth else (None, None)
     usable = depth_m > 0
-    if min_depth_m is not None:
-        usable &= depth_m >= float(min_depth_m)
-    usable &= np.isfinite(depth_m) if max_depth_m is None else depth_m <= float(max_depth_m)
+    if low_m is not None:
+        usable &= depth_m >= float(low_m)
+    usable &= np.isfinite(depth_m) if high_m is None else depth_m <= float(high_m)
     if valid is not None:
         usable &= valid
     n = np.count_nonzero(usable)
@@ -180,8 +191,7 @@ def _truth(
         return None
     chosen = None if n == usable.size else usable
     picked = depth_m.ravel() if chosen is None else depth_m[chosen]
-    high = float(picked.max()) if max_depth_m is None else float(max_depth_m)
-    return _Truth(picked, np.reciprocal(picked), chosen, float(min_depth_m or 0.0), high)
+    return _Truth(picked, np.reciprocal(picked), chosen, *caps_m)
 
 
 class _Regressor:

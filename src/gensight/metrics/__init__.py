@@ -7,7 +7,7 @@ A metric is one module of this folder, pure arithmetic on numbers. It declares
 - `aggregate(parts)`: the number of many samples, from arrays of parts in which NaN is missing; None
   if no sample defines it,
 - `INTERVAL`, how its uncertainty is computed (see `gensight.statistics`; default `mean`), and for
-  `ratio` the parts `NUMERATOR` and `DENOMINATOR`.
+  `ratio` the parts summed above (`NUMERATOR`) and below (`DENOMINATOR`).
 
 Sums are correctly rounded (math.fsum), so the order of the samples changes no bit.
 """
@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 Value = Callable[[Mapping[str, float]], float | None]
-Aggregate = Callable[[Mapping[str, np.ndarray]], float | None]
+Aggregate = Callable[[Mapping[str, ArrayLike]], float | None]
 
 
 def names() -> list[str]:
@@ -40,13 +41,12 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{name}")
 
 
-def values_of(value: Value, parts: Mapping[str, np.ndarray]) -> np.ndarray:
+def values_of(value: Value, parts: Mapping[str, ArrayLike]) -> np.ndarray:
     """Return the value of every sample, float64 (n,), NaN where it is not defined."""
     columns = {name: np.asarray(column, np.float64).tolist() for name, column in parts.items()}
-    samples = zip(*columns.values(), strict=True)
     found = [
         value({k: v for k, v in zip(columns, row, strict=True) if not math.isnan(v)})
-        for row in samples
+        for row in zip(*columns.values(), strict=True)
     ]
     return np.array([math.nan if v is None else v for v in found], np.float64)
 
@@ -54,7 +54,7 @@ def values_of(value: Value, parts: Mapping[str, np.ndarray]) -> np.ndarray:
 def mean_of(value: Value) -> Aggregate:
     """Return the aggregate that averages the defined values of the samples."""
 
-    def aggregate(parts: Mapping[str, np.ndarray]) -> float | None:
+    def aggregate(parts: Mapping[str, ArrayLike]) -> float | None:
         values = values_of(value, parts)
         kept = values[~np.isnan(values)].tolist()
         return math.fsum(kept) / len(kept) if kept else None
@@ -63,24 +63,21 @@ def mean_of(value: Value) -> Aggregate:
     return aggregate
 
 
-def ratio_of(numerator: str, denominator: str, scale: float = 100.0) -> Aggregate:
-    """Return the aggregate that divides the sum of one part by the sum of another."""
+def ratio_of(numerator: Sequence[str], denominator: Sequence[str]) -> Aggregate:
+    """Return the aggregate, in percent, of summed parts over summed parts."""
 
-    def aggregate(parts: Mapping[str, np.ndarray]) -> float | None:
-        above, below = pairs_of(parts, numerator, denominator)
-        total = math.fsum(below.tolist())
-        return scale * math.fsum(above.tolist()) / total if total else None
+    def aggregate(parts: Mapping[str, ArrayLike]) -> float | None:
+        above, below = sums_of(numerator, parts), sums_of(denominator, parts)
+        kept = ~np.isnan(above + below)
+        total = math.fsum(below[kept].tolist())
+        return 100 * math.fsum(above[kept].tolist()) / total if total else None
 
-    aggregate.__doc__ = f"Divide the summed {numerator} by the summed {denominator}."
+    aggregate.__doc__ = f"Divide {' + '.join(numerator)} by {' + '.join(denominator)}, each summed."
     return aggregate
 
 
-def pairs_of(
-    parts: Mapping[str, np.ndarray], numerator: str, denominator: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return two parts of the samples that have both, float64; empty if a part is unknown."""
-    if numerator not in parts or denominator not in parts:
-        return np.empty(0), np.empty(0)
-    both = np.stack([np.asarray(parts[name], np.float64) for name in (numerator, denominator)])
-    above, below = both[:, ~np.isnan(both).any(axis=0)]
-    return above, below
+def sums_of(names: Sequence[str], parts: Mapping[str, ArrayLike]) -> np.ndarray:
+    """Return the sum of some parts for every sample, float64 (n,), NaN where one is missing."""
+    size = len(np.asarray(next(iter(parts.values())))) if parts else 0
+    missing = np.full(size, math.nan)
+    return sum((np.asarray(parts.get(name, missing), np.float64) for name in names), np.zeros(size))

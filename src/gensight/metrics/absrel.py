@@ -3,15 +3,13 @@
 ProbeGen 4.1; the mean of per-picture means, never of pooled pixels (CASES DEP-4). One number per
 fit of `gensight.measures.depth_fit`.
 
->>> aggregate({"absrel": np.array([0.1, 0.3]), "n_valid": np.array([100, 10_000])})
+>>> aggregate({"absrel": [0.1, 0.3], "n_valid": [100, 10_000]})
 20.0
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import numpy as np
 
 from gensight.metrics import mean_of
 

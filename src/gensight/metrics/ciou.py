@@ -3,7 +3,7 @@
 A sample whose target and prediction are both empty adds nothing to either sum. The value of one
 sample is its own ratio; the mean of these is gIoU's business, never cIoU.
 
->>> parts = {"intersection": np.array([100.0, 0.0]), "union": np.array([100.0, 10_000.0])}
+>>> parts = {"intersection": [100.0, 0.0], "union": [100.0, 10_000.0]}
 >>> round(aggregate(parts), 6)
 0.990099
 """
@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from gensight.metrics import ratio_of
 
 VERSION = 1
@@ -21,8 +19,8 @@ MEASURE = "overlap"
 HIGHER_IS_BETTER = True
 UNIT = "percent"
 INTERVAL = "ratio"
-NUMERATOR = "intersection"
-DENOMINATOR = "union"
+NUMERATOR = ("intersection",)
+DENOMINATOR = ("union",)
 
 
 def value(parts: Mapping[str, float]) -> float | None:

@@ -3,15 +3,13 @@
 The name is that of referring segmentation, not of the box loss. Empty masks and failures: see
 `gensight.measures.overlap`.
 
->>> aggregate({"iou": np.array([1.0, 0.0])})
+>>> aggregate({"iou": [1.0, 0.0]})
 50.0
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import numpy as np
 
 from gensight.metrics import mean_of
 

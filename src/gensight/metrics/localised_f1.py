@@ -3,15 +3,13 @@
 Per picture 2 matched / (marks + truths), then averaged; a picture without truths has 100 if it has
 no marks and 0 otherwise (PROTOCOLS 1.4; matching: `gensight.measures.count_match`).
 
->>> aggregate({"localised_f1": np.array([1.0, 0.5])})
+>>> aggregate({"localised_f1": [1.0, 0.5]})
 75.0
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import numpy as np
 
 from gensight.metrics import mean_of
 

@@ -1,14 +1,12 @@
 """MAE: mean absolute error of the counts (ProbeGen 4.1, CASES CNT-4).
 
->>> round(aggregate({"absolute_error": np.array([2.0, 0.0, 3.0])}), 4)
+>>> round(aggregate({"absolute_error": [2.0, 0.0, 3.0]}), 4)
 1.6667
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import numpy as np
 
 from gensight.metrics import mean_of
 
@@ -21,7 +19,7 @@ INTERVAL = "none"
 
 def value(parts: Mapping[str, float]) -> float | None:
     """Return the absolute error of one count."""
-    return parts["absolute_error"] if "absolute_error" in parts else None
+    return parts.get("absolute_error")
 
 
 aggregate = mean_of(value)

@@ -1,14 +1,12 @@
 """Mean angular error of surface normals in degrees, per picture, then averaged.
 
->>> aggregate({"mean_angle_deg": np.array([10.0, 30.0])})
+>>> aggregate({"mean_angle_deg": [10.0, 30.0]})
 20.0
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import numpy as np
 
 from gensight.metrics import mean_of
 
@@ -21,7 +19,7 @@ INTERVAL = "mean"
 
 def value(parts: Mapping[str, float]) -> float | None:
     """Return the mean angle of one picture."""
-    return parts["mean_angle_deg"] if "mean_angle_deg" in parts else None
+    return parts.get("mean_angle_deg")
 
 
 aggregate = mean_of(value)

@@ -19,7 +19,7 @@ INTERVAL = "mean"
 
 def value(parts: Mapping[str, float]) -> float | None:
     """Return the median angle of one picture."""
-    return parts["median_angle_deg"] if "median_angle_deg" in parts else None
+    return parts.get("median_angle_deg")
 
 
 aggregate = mean_of(value)

@@ -4,15 +4,13 @@ The free sign of Eq. 3 hides inverted polarity (CASES DEP-3); this share shows i
 score. Not defined where the prompt promised no polarity; a picture without slope contradicts
 nothing.
 
->>> aggregate({"polarity_contradicts": np.array([1.0, 0.0, np.nan])})
+>>> aggregate({"polarity_contradicts": [1.0, 0.0, float("nan")]})
 50.0
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import numpy as np
 
 from gensight.metrics import mean_of
 

@@ -2,7 +2,7 @@
 
 The value of one sample is its absolute error.
 
->>> round(aggregate({"squared_error": np.array([4.0, 0.0, 9.0])}), 4)
+>>> round(aggregate({"squared_error": [4.0, 0.0, 9.0]}), 4)
 2.0817
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-import numpy as np
+from numpy.typing import ArrayLike
 
 from gensight.metrics import mean_of
 
@@ -27,7 +27,7 @@ def value(parts: Mapping[str, float]) -> float | None:
     return math.sqrt(parts["squared_error"]) if "squared_error" in parts else None
 
 
-def aggregate(parts: Mapping[str, np.ndarray]) -> float | None:
+def aggregate(parts: Mapping[str, ArrayLike]) -> float | None:
     """Return the root of the mean squared error, None without samples."""
     mean = mean_of(lambda sample: sample.get("squared_error"))(parts)
     return None if mean is None else math.sqrt(mean)

@@ -1,14 +1,12 @@
 """Depth RMSE: root mean squared error in metres, per picture, then averaged.
 
->>> aggregate({"rmse_m": np.array([0.5, 1.5])})
+>>> aggregate({"rmse_m": [0.5, 1.5]})
 1.0
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import numpy as np
 
 from gensight.metrics import mean_of
 
@@ -21,7 +19,7 @@ INTERVAL = "mean"
 
 def value(parts: Mapping[str, float]) -> float | None:
     """Return the RMSE of one picture in metres."""
-    return parts["rmse_m"] if "rmse_m" in parts else None
+    return parts.get("rmse_m")
 
 
 aggregate = mean_of(value)

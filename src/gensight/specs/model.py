@@ -37,6 +37,7 @@ class ModelSpec(Spec):
 
     `role` decides what the row is for: `floor` rows cannot see or cannot understand, `ceiling`
     rows paint the truth, `disturbed` rows spoil it on purpose; only `measured` rows compete.
+    `severity_unit` names the unit of a disturbed row's severities.
     `failed_above` is the share of format-invalid answers beyond which a cell prints x.
     """
 
@@ -45,6 +46,7 @@ class ModelSpec(Spec):
     tasks: list[Task] | None = None
     prompts: list[str] | None = None
     role: Role = "measured"
+    severity_unit: str = ""
     failed_above: float | None = Field(default=0.5, gt=0, le=1)
     shard_size: int | None = Field(default=None, ge=1)
     limits: LimitsSpec = LimitsSpec()

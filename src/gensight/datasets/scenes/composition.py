@@ -46,15 +46,18 @@ def compose_room(
         return None
     stage = Stage(view)
     pool = draw_pool(stream(*name, "pool"), 4)
-    # Geometric mean of the depths: where a small thing has its nominal size.
-    middle_m = view.nearest_m * np.sqrt(knobs["depth_ratio"]) * 0.9
+    # A depth towards the near end, where a small thing has its nominal size in the picture.
+    middle_m = view.nearest_m * knobs["depth_ratio"] ** 0.4
     unit_m = SMALL_RADIUS_PX * size[0] / 512 * middle_m / view.camera.focal_px
     plans = []
     for index in range(knobs["objects"]):
         random = stream(*name, "thing", index)
-        plans.append(_room_plan(random, SHAPE_POOLS[split], pool, unit_m))
-        if not place(stage, plans[-1], random, knobs["occlusion"]):
+        plan = place(
+            stage, _room_plan(random, SHAPE_POOLS[split], pool, unit_m), random, knobs["occlusion"]
+        )
+        if plan is None:
             return None
+        plans.append(plan)
     return Layout(stage, tuple(plans), None)
 
 
@@ -101,9 +104,10 @@ def compose_counting(
             yaw=float(random.uniform(0, 2 * np.pi)),
             radius_px=float(radius_px),
         )
-        plans.append(plan)
-        if not place(stage, plan, random, knobs["occlusion"]):
+        placed = place(stage, plan, random, knobs["occlusion"])
+        if placed is None:
             return None
+        plans.append(placed)
     return Layout(stage, tuple(plans), wanted)
 
 

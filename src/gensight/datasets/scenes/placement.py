@@ -6,7 +6,7 @@ over the floor plan; the random numbers of a thing do not depend on the things b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,20 +56,24 @@ def scale_for(plan: Plan, radius_m: float) -> np.ndarray:
     return aspect * (4 / 3 * np.pi * radius_m**3 / unit) ** (1 / 3)
 
 
-def place(stage: Stage, plan: Plan, random: np.random.Generator, occlusion: str) -> bool:
-    """Try to place a planned thing; False if no proposal is accepted."""
-    for _ in range(PLACE_ATTEMPTS):
-        across, down, along, close, offset_x, offset_y = random.random(6)
+def place(stage: Stage, plan: Plan, random: np.random.Generator, occlusion: str) -> Plan | None:
+    """Place a planned thing and return its plan; None if no proposal is accepted.
+
+    A thing that finds no place on the floor is hung up, and the other way round.
+    """
+    for attempt in range(PLACE_ATTEMPTS):
+        if attempt == PLACE_ATTEMPTS // 2:
+            plan = replace(plan, hanging=not plan.hanging)
+        across, down, along, which, offset_x, offset_y = random.random(6)
         pixel = across * (stage.camera.width - 1), down * (stage.camera.height - 1)
         if occlusion == "heavy" and stage.things:
-            pixel = _beside(stage, close, offset_x, offset_y)
+            pixel = _beside(stage, which, offset_x, offset_y)
         proposal = _hang(stage, plan, pixel, along) if plan.hanging else _stand(stage, plan, pixel)
         if proposal is None or not _is_free(stage, proposal, plan.hanging):
             continue
-        rod = _rod(stage, proposal) if plan.hanging else None
-        if stage.add(proposal, rod, occlusion):
-            return True
-    return False
+        if stage.add(proposal, _rod(stage, proposal) if plan.hanging else None, occlusion):
+            return plan
+    return None
 
 
 def _beside(stage: Stage, which: float, x: float, y: float) -> tuple[float, float]:

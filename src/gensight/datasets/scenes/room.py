@@ -27,6 +27,7 @@ MAX_YAW_DEG = 25.0
 PITCH_DEG = {"room": (-18.0, 20.0), "counting": (14.0, 34.0)}
 VIEW_ATTEMPTS = 200
 COARSE = 33
+LEAST_FLOOR_SHARE = {"room": 0.12, "counting": 0.4}
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def draw_view(
         wanted_m = float(np.exp(random.uniform(np.log(low), np.log(high))))
         nearest = _depths(camera, room, _corner_rays(camera)).min()
         camera, room = _scaled(camera, room, wanted_m / nearest)
-        view = _with_back_wall(camera, room, wanted_m, ratio)
+        view = _with_back_wall(camera, room, wanted_m, ratio, LEAST_FLOOR_SHARE[family])
         if view is not None:
             return view
     return None
@@ -117,7 +118,9 @@ def _scaled(camera: Camera, room: Room, factor: float) -> tuple[Camera, Room]:
     return moved, Room(room.low * factor, room.high * factor)
 
 
-def _with_back_wall(camera: Camera, room: Room, nearest_m: float, ratio: int) -> View | None:
+def _with_back_wall(
+    camera: Camera, room: Room, nearest_m: float, ratio: int, least_floor: float
+) -> View | None:
     """Move the back wall until the farthest depth is as wanted; None if that is impossible."""
     rays = _coarse_rays(camera)
     wanted_m = nearest_m * ratio
@@ -132,7 +135,8 @@ def _with_back_wall(camera: Camera, room: Room, nearest_m: float, ratio: int) ->
             far = middle
     closed = _closed(room, far)
     nearest = _depths(camera, closed, _corner_rays(camera)).min()
-    if nearest < 0.98 * nearest_m:
+    floor_share = float(np.mean(closed.intersect(camera.position, rays.directions)[1] == FLOOR))
+    if nearest < 0.98 * nearest_m or floor_share < least_floor:
         return None
     return View(camera, closed, float(nearest), wanted_m)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gensight.datasets.scenes.camera import Window
-from gensight.datasets.scenes.room import FACES, View, empty_room
+from gensight.datasets.scenes.room import FLOOR, View, empty_room
 from gensight.datasets.scenes.solids import Solid
 
 MIN_VISIBLE_PX = 200
@@ -142,7 +142,7 @@ class Stage:
 
     def is_floor(self, row: int, column: int) -> bool:
         """Whether the empty room shows its floor at a pixel."""
-        return FACES[int(self.face[row, column])] == "floor"
+        return int(self.face[row, column]) == FLOOR
 
     def silhouettes(self) -> np.ndarray:
         """Return the visible masks (n, H, W) of the things, in the order of their labels."""

@@ -1,0 +1,242 @@
+"""The pictures of a gallery row: input, raw output, what was extracted, and the truth.
+
+Masks and dots lie over the input, so that a shifted answer is seen as shifted. Depth is shown in
+metres under one colour scale per row, set by the truth, after the same linear fit that the score
+uses. A tile whose picture is missing says why in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import cv2
+import matplotlib
+import numpy as np
+
+from gensight import images
+from gensight.errors import ImageError
+from gensight.figures import style
+from gensight.records import Prediction, Sample
+
+TILE_LONG_SIDE = 400
+NOT_IN_ARCHIVE = "output not in this archive"
+NO_PICTURE = "no picture returned"
+NO_TRUTH = "no usable truth"
+DEPTH_COLOURS = "viridis_r"
+_INVALID_RGB = (221, 221, 221)
+_MASK_OPACITY = 0.55
+_VERMILION = tuple(int(style.VERMILION[place : place + 2], 16) for place in (1, 3, 5))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GalleryItem:
+    """One row of a gallery, loaded.
+
+    `output` is the answer's picture as returned, None where the archive holds none; `extracted`
+    the prediction of the variant shown, None where it was not kept. `orient_source` says whether
+    the benchmark applies the input's EXIF tag. `rule` and `rule_text` say why it was chosen.
+    """
+
+    model_label: str
+    sample_id: str
+    input_png: bytes
+    output: bytes | None
+    extracted: Prediction | None
+    truth: Sample
+    score: str
+    rule: str = "median"
+    rule_text: str = ""
+    orient_source: bool = True
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A uint8 RGB picture with a line below it, or no picture and the words in its place."""
+
+    picture: np.ndarray | None
+    words: str = ""
+
+
+def row_tiles(task: str, item: GalleryItem, fit: str | None) -> list[Tile]:
+    """Return the four tiles of a row: input, raw output, extracted, truth.
+
+    `fit` names the alignment under which depth is shown (`depth` or `disparity`).
+    """
+    source = _shrunk(
+        images.decode_rgb(item.input_png, matte=(255, 255, 255), orient=item.orient_source)
+    )
+    extracted, truth = _TASKS[task](item, source, fit)
+    return [
+        Tile(source, item.truth.query or ""),
+        _output_tile(task, item, source),
+        extracted,
+        truth,
+    ]
+
+
+def _output_tile(task: str, item: GalleryItem, source: np.ndarray) -> Tile:
+    if item.output is None:
+        silent = item.extracted is not None and item.extracted.status == "no_output"
+        return Tile(None, NO_PICTURE if silent else NOT_IN_ARCHIVE)
+    try:
+        picture = images.decode_rgb(item.output, matte=source if task == "counting" else (0, 0, 0))
+    except ImageError as error:
+        return Tile(None, f"unreadable: {error}")
+    height, width = picture.shape[:2]
+    return Tile(_shrunk(picture), f"{width} × {height}")
+
+
+def _unread(item: GalleryItem, column: str) -> Tile | None:
+    """Return the tile of a prediction without this column, or None where it is there."""
+    prediction = item.extracted
+    if prediction is None:
+        return Tile(None, "prediction not in this archive")
+    if prediction.status != "ok" or getattr(prediction, column) is None:
+        words = f"{prediction.status}: {prediction.reason or f'no {column}'}"
+        return Tile(None, words.replace("_", " "))
+    return None
+
+
+def _segmentation(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Tile, Tile]:
+    extracted = _unread(item, "mask")
+    if extracted is None:
+        extracted = _mask_tile(source, images.decode_mask(item.extracted.mask))
+    if item.truth.target_mask is None:
+        return extracted, Tile(None, NO_TRUTH)
+    return extracted, _mask_tile(source, images.decode_mask(item.truth.target_mask))
+
+
+def _mask_tile(source: np.ndarray, mask: np.ndarray) -> Tile:
+    """Tint a mask over the pale grey input, its outline solid."""
+    height, width = source.shape[:2]
+    fitted = images.resize_mask(mask, width, height)
+    outline = fitted & ~cv2.erode(fitted.view(np.uint8), np.ones((5, 5), np.uint8)).view(np.bool_)
+    picture = _pale(images.to_grey(source)[:, :, None].repeat(3, axis=2))
+    tint = (1 - _MASK_OPACITY) * picture[fitted] + _MASK_OPACITY * np.array(_VERMILION)
+    picture[fitted] = np.round(tint).astype(np.uint8)
+    picture[outline] = _VERMILION
+    return Tile(picture, f"{100 * mask.mean():.1f} % of the picture")
+
+
+def _counting(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Tile, Tile]:
+    extracted = _unread(item, "count")
+    if extracted is None:
+        prediction = item.extracted
+        work = (prediction.work_width or 1, prediction.work_height or 1)
+        extracted = _dots_tile(source, prediction.points or [], work, prediction.count)
+    sample = item.truth
+    if sample.target_count is None and sample.target_points is None:
+        return extracted, Tile(None, NO_TRUTH)
+    points = sample.target_points or []
+    count = len(points) if sample.target_count is None else sample.target_count
+    return extracted, _dots_tile(source, points, (sample.width, sample.height), count)
+
+
+def _dots_tile(
+    source: np.ndarray, points: list[dict[str, float]], size: tuple[int, int], count: int
+) -> Tile:
+    """Draw points, given in pixels of a picture of this size (width, height), over the input."""
+    picture = _pale(source)
+    height, width = source.shape[:2]
+    # cv2 takes fixed-point coordinates with four binary digits: dots are not snapped to pixels.
+    for point in points:
+        x = (point["x"] + 0.5) * width / size[0] - 0.5
+        y = (point["y"] + 0.5) * height / size[1] - 0.5
+        centre = (round(x * 16), round(y * 16))
+        for radius, colour in ((7, (255, 255, 255)), (5, _VERMILION)):
+            cv2.circle(picture, centre, radius * 16, colour, -1, cv2.LINE_AA, 4)
+    return Tile(picture, f"{count} dot{'' if count == 1 else 's'}")
+
+
+def _depth(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Tile, Tile]:
+    sample = item.truth
+    usable = None if sample.target_depth_m is None else _valid_depth(sample)
+    if usable is None or not usable.any():
+        return Tile(None, NO_TRUTH), Tile(None, NO_TRUTH)
+    truth_m = images.decode_array(sample.target_depth_m)
+    near, far = (float(bound) for bound in np.percentile(truth_m[usable], (1, 99)))
+    truth = Tile(_depth_colours(truth_m, usable, near, far), f"{near:.1f} (bright) to {far:.1f} m")
+    extracted = _unread(item, "grey")
+    if extracted is None:
+        aligned_m, words = _aligned(item.extracted, sample, fit or "depth")
+        everywhere = np.isfinite(aligned_m)
+        extracted = Tile(_depth_colours(aligned_m, everywhere, near, far), words)
+    return extracted, truth
+
+
+def _valid_depth(sample: Sample) -> np.ndarray:
+    depth_m = images.decode_array(sample.target_depth_m)
+    usable = np.isfinite(depth_m) & (depth_m > 0)
+    usable &= depth_m >= (sample.min_depth_m or 0)
+    if sample.max_depth_m is not None:
+        usable &= depth_m <= sample.max_depth_m
+    return usable if sample.valid_mask is None else usable & images.decode_mask(sample.valid_mask)
+
+
+def _aligned(prediction: Prediction, sample: Sample, fit: str) -> tuple[np.ndarray, str]:
+    """Return the grey map in metres on the truth's grid, under the score's own linear fit.
+
+    A fit without a line (monotone) is shown under the fit in depth.
+    """
+    from gensight.measures import depth_fit
+
+    parts = depth_fit.measure(prediction, sample, {})
+    linear = fit if fit in ("depth", "disparity") else "depth"
+    if parts is None or "scale" not in parts[linear]:
+        shape = images.decode_array(sample.target_depth_m).shape
+        return np.full(shape, np.nan), NO_TRUTH
+    grey = images.decode_grey(prediction.grey["bytes"], matte=(0, 0, 0), orient=False)
+    levels = grey.astype(np.float32) / (257 if grey.dtype == np.uint16 else 1)
+    height, width = images.decode_array(sample.target_depth_m).shape
+    fitted = images.resize_depth(levels, width, height)
+    line = parts[linear]["scale"] * fitted + parts[linear]["shift"]
+    highest = sample.max_depth_m or float(images.decode_array(sample.target_depth_m).max())
+    if linear == "disparity":
+        line = 1 / np.maximum(line, 1 / highest)
+    return np.clip(line, sample.min_depth_m or 0, highest), f"aligned in {linear}"
+
+
+def _depth_colours(depth_m: np.ndarray, valid: np.ndarray, near: float, far: float) -> np.ndarray:
+    """Colour metres, near bright and far dark; pixels without depth are light grey."""
+    share = np.clip((np.nan_to_num(depth_m) - near) / max(far - near, 1e-9), 0, 1)
+    coloured = matplotlib.colormaps[DEPTH_COLOURS](share, bytes=True)[:, :, :3].copy()
+    coloured[~valid] = _INVALID_RGB
+    return _shrunk(coloured)
+
+
+def _normals(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Tile, Tile]:
+    extracted = _unread(item, "normals")
+    if extracted is None:
+        stored = item.extracted.normals["bytes"]
+        extracted = Tile(_shrunk(images.decode_rgb(stored, matte=(0, 0, 0), orient=False)))
+    if item.truth.target_normals is None:
+        return extracted, Tile(None, NO_TRUTH)
+    normals = images.decode_array(item.truth.target_normals).astype(np.float64)
+    known = np.isfinite(normals).all(axis=2) & (np.abs(normals).sum(axis=2) > 0)
+    if item.truth.valid_mask is not None:
+        known &= images.decode_mask(item.truth.valid_mask)
+    colours = np.round((np.nan_to_num(normals) + 1) * 127.5).clip(0, 255).astype(np.uint8)
+    colours[~known] = _INVALID_RGB
+    return extracted, Tile(_shrunk(colours))
+
+
+_TASKS: dict[str, Callable[[GalleryItem, np.ndarray, str | None], tuple[Tile, Tile]]] = {
+    "segmentation": _segmentation,
+    "depth": _depth,
+    "counting": _counting,
+    "normals": _normals,
+}
+
+
+def _shrunk(picture: np.ndarray) -> np.ndarray:
+    height, width = picture.shape[:2]
+    if max(height, width) <= TILE_LONG_SIDE:
+        return picture
+    size = images.fit_long_side(width, height, TILE_LONG_SIDE)
+    return images.resize_picture(np.ascontiguousarray(picture), *size)
+
+
+def _pale(picture: np.ndarray) -> np.ndarray:
+    """Return a faded copy, over which marks stand out whatever the picture's colours."""
+    return np.ascontiguousarray((picture / 2 + 110).astype(np.uint8))

@@ -1,0 +1,31 @@
+"""Precision of the counted marks: matched marks over all marks.
+
+Pooled over pictures, in percent (PROTOCOLS 1.4; matching: `gensight.measures.count_match`). Failed
+answers have no marks and do not enter; localised F1 counts them.
+
+>>> aggregate({"matched": [3.0, 0.0], "false_points": [0.0, 1.0]})
+75.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gensight.metrics import ratio_of
+
+VERSION = 1
+MEASURE = "count_match"
+HIGHER_IS_BETTER = True
+UNIT = "percent"
+INTERVAL = "ratio"
+NUMERATOR = ("matched",)
+DENOMINATOR = ("matched", "false_points")
+
+
+def value(parts: Mapping[str, float]) -> float | None:
+    """Return the share of one picture in percent, None where there is nothing to share."""
+    total = sum(parts.get(name, 0.0) for name in DENOMINATOR)
+    return 100 * parts.get("matched", 0.0) / total if total else None
+
+
+aggregate = ratio_of(NUMERATOR, DENOMINATOR)
