@@ -51,7 +51,12 @@ class Freshness:
         if planned.path in self.current:
             return [path for path in planned.inputs if Path(path).exists()]
         marker = [str(MARKER)] if planned.path in self.outdated else []
-        return [*planned.inputs, *marker]
+        wanted = [
+            path
+            for path in planned.inputs
+            if planned.spared.get(path) not in self.current or Path(path).exists()
+        ]
+        return [*wanted, *marker]
 
 
 def mark_built(path: str, content: str) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,7 +51,9 @@ class Cell(NamedTuple):
 class PlannedFile:
     """A file of the run: its stage, what determines it, and the files it is made from.
 
-    `siblings` are written by the same job (a table's .csv beside its .tex).
+    `siblings` are written by the same job (a table's .csv beside its .tex). `spared` maps inputs
+    that a gallery can do without to the scores made from them: where those are current, a missing
+    picture is not generated again just to be shown.
     """
 
     path: str
@@ -59,6 +61,7 @@ class PlannedFile:
     determinants: dict[str, Any]
     inputs: tuple[str, ...]
     siblings: tuple[str, ...] = ()
+    spared: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -152,7 +155,6 @@ class Plan:
                 "models", model.adapter, model.generation,
             ) if here else model.generation,
             "exif": spec.exif,
-            "long_side_px": spec.long_side_px,
         }
 
     def prediction(self, cell: Cell, extractor: str) -> dict[str, Any]:
@@ -300,6 +302,18 @@ class Plan:
             inputs.append(self.score_path(cell, spec.scorer))
         return tuple(inputs)
 
+    def _spared(self, figure: str) -> dict[str, str]:
+        """Return the pictures of a gallery by path, each with the scores that vouch for it."""
+        spec = self.project.figures[figure]
+        if spec.kind != "gallery":
+            return {}
+        extractor = self.project.benchmarks[spec.benchmark].scorers[spec.scorer].extractor
+        return {
+            path: self.score_path(cell, spec.scorer)
+            for cell in self.gallery_cells(figure)
+            for path in (*self.generation_paths(cell), self.prediction_path(cell, extractor))
+        }
+
     def gallery_cells(self, figure: str) -> list[Cell]:
         """Return the cells of a gallery that the run has, in the figure's order."""
         spec = self.project.figures[figure]
@@ -362,8 +376,10 @@ class Plan:
             yield PlannedFile("results/tables/all.tex", "tables", self.all_tables(),
                               tuple(f"results/tables/{t}.tex" for t in self.run.tables))
         for figure in self.run.figures:
-            yield PlannedFile(f"results/figures/{figure}.png", "figures", self.figure(figure),
-                              self.figure_inputs(figure), (f"results/figures/{figure}.pdf",))
+            stem = f"results/figures/{figure}"
+            yield PlannedFile(f"{stem}.png", "figures", self.figure(figure),
+                              self.figure_inputs(figure), (f"{stem}.pdf", f"{stem}.json"),
+                              self._spared(figure))
 
     def not_planned(self, path: str) -> str:
         """Return the line for a file that is no part of the run."""

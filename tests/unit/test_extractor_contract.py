@@ -185,8 +185,8 @@ def test_aspect_of_a_reply_in_another_shape():
 
 @pytest.mark.parametrize("name", PICTURE_EXTRACTORS)
 def test_unknown_parameters_and_variants_are_named(name):
-    with pytest.raises(SpecError, match="'long_sid' is unknown, did you mean 'long_side'"):
-        one(name, SOURCE, {"long_sid": 512})
+    with pytest.raises(SpecError, match="'long_side' is unknown, did you mean 'long_side_px'"):
+        one(name, SOURCE, {"long_side": 512})
     with pytest.raises(SpecError, match="'variants' is"):
         one(name, SOURCE, {"variants": ["ostu"]})
     with pytest.raises(SpecError, match="'variants' is"):

@@ -77,6 +77,25 @@ def test_mask_is_the_exact_area_majority(source, target):
     assert differing == 0
 
 
+@pytest.mark.parametrize(("source", "target"), [*SIZES, ((640, 480), (1024, 768))])
+def test_small_masks_are_resized_like_whole_ones(source, target):
+    """Only the surroundings of the foreground are computed: nothing may depend on that."""
+    (width, height), rng = source, np.random.default_rng(7)
+    for _ in range(20):
+        mask = np.zeros((height, width), bool)
+        x, y = rng.integers(0, width), rng.integers(0, height)
+        mask[y : y + rng.integers(1, 20), x : x + rng.integers(1, 20)] = True
+        mask &= rng.random(mask.shape) < 0.8
+        framed = mask.copy()
+        framed[[0, 0, -1, -1], [0, -1, 0, -1]] = True
+        # The corners force the whole picture; pixels that they do not touch must agree.
+        difference = resize_mask(framed, *target) ^ resize_mask(mask, *target)
+        reach = -(-target[1] // height), -(-target[0] // width)
+        difference[: reach[0], : reach[1]] = difference[: reach[0], -reach[1] :] = False
+        difference[-reach[0] :, : reach[1]] = difference[-reach[0] :, -reach[1] :] = False
+        assert not difference.any()
+
+
 @pytest.mark.parametrize(("source", "target"), SIZES)
 @pytest.mark.parametrize("axis", [0, 1])
 def test_mask_resizing_commutes_with_mirrors(source, target, axis):

@@ -58,6 +58,26 @@ def test_round_trip_in_every_form_of_counts(mask):
         assert (decoded == mask).all()
 
 
+@settings(deadline=None)
+@given(MASKS)
+def test_coding_is_that_of_pycocotools(mask):
+    from pycocotools import mask as reference
+
+    rle = reference.encode(np.asfortranarray(mask.astype(np.uint8)))
+    assert encode_mask(mask) == {"size": rle["size"], "counts": rle["counts"].decode()}
+
+
+@pytest.mark.parametrize("share", [0.001, 0.5, 0.999])
+@pytest.mark.parametrize("side", [3, 40, 700])
+def test_coding_is_that_of_pycocotools_on_long_runs(share, side):
+    from pycocotools import mask as reference
+
+    mask = np.random.default_rng(side).random((1100, side)) < share
+    rle = reference.encode(np.asfortranarray(mask.astype(np.uint8)))
+    assert encode_mask(mask)["counts"] == rle["counts"].decode()
+    assert (decode_mask(rle) == mask).all()
+
+
 def test_memory_order_does_not_matter():
     mask = np.random.default_rng(0).random((30, 20)) < 0.5
     wide = np.zeros((30, 40), bool)

@@ -49,11 +49,24 @@ class Checkout:
 
     def run(self, *targets: str) -> None:
         """Build targets (default: all of the run)."""
-        self.snakemake("--quiet", "all", *targets)
+        self.snakemake(*targets, "--quiet", "all")
+
+    def python(self, script: str) -> None:
+        """Run a script in the copy with its own library."""
+        subprocess.run(
+            [sys.executable, "-c", script], cwd=self.folder, env=self.environment(), check=True
+        )
+
+    def gensight(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run the command line in the copy."""
+        return subprocess.run(
+            [sys.executable, "-c", "from gensight.cli import main; main()", *arguments],
+            cwd=self.folder, env=self.environment(), capture_output=True, text=True, check=check,
+        )
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """Return how many jobs of each rule a dry run plans, without the `all` rule."""
-        out = self.snakemake("-n", "--quiet", "rules", *arguments)
+        out = self.snakemake(*arguments, "-n", "--quiet", "rules")
         return planned_jobs(out.stdout + out.stderr)
 
     def edit(self, name: str, **changes: object) -> None:
@@ -67,6 +80,10 @@ class Checkout:
                 place = place.setdefault(step, {})
             place[last] = value
         path.write_text(yaml.safe_dump(content, sort_keys=False))
+
+    def write_yaml(self, name: str, content: object) -> None:
+        """Write a YAML file."""
+        (self.folder / name).write_text(yaml.safe_dump(content, sort_keys=False))
 
     def replace(self, name: str, old: str, new: str) -> None:
         """Replace text that must be there."""

@@ -2,7 +2,7 @@
 
 inputs    results/summaries/{benchmark}.parquet; galleries also read their cells
 outputs   results/tables/{table}.tex|.csv|.md, results/tables/all.tex
-          results/figures/{figure}.png|.pdf
+          results/figures/{figure}.png|.pdf|.json
 """
 
 TABLE = "results/tables/{table}.tex"
@@ -52,6 +52,7 @@ rule plot:
     output:
         FIGURE,
         "results/figures/{figure}.pdf",
+        "results/figures/{figure}.json",
     log:
         "logs/plot/{figure}.log",
     localrule: True

@@ -36,7 +36,9 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
     decorators = [
         click.argument("file"),
         click.option("--input", "source", metavar="FILE", help="The picture that was asked about."),
-        click.option("--method", metavar="NAME", help="The extractor's variant. Default: its first."),
+        click.option(
+            "--method", metavar="NAME", help="The extractor's variant. Default: its first."
+        ),
         click.option("--output", metavar="OUT", help="Write what was read as a PNG file."),
         json_option,
     ]
@@ -109,10 +111,13 @@ def read(module: ModuleType, answer: Answer, method: str | None) -> Reading:
         return module.extract(answer, parameters)[0]
     except SpecError as error:
         raise GensightError(f"--method {method}: {error}") from None
-    except GensightError as error:
-        if answer.source is None:
-            raise GensightError(f"{error} (name it with --input FILE)") from None
-        raise
+    except GensightError:
+        if answer.source is not None:
+            raise
+        raise GensightError(
+            f"method {parameters['variants'][0]} compares the picture with the one that was asked "
+            "about: name that with --input FILE"
+        ) from None
 
 
 def _answer(file: str, source: str | None) -> Answer:
@@ -145,7 +150,9 @@ def _picture(reading: Reading, answer: Answer) -> bytes:
 
 def _ringed(reading: Reading, answer: Answer) -> bytes:
     """Return the answer at the work size with a ring around every dot that was counted."""
-    rgb = images.decode_rgb(answer.image, matte=(255, 255, 255))
+    white = (255, 255, 255)
+    behind = white if answer.source is None else images.decode_rgb(answer.source, matte=white)
+    rgb = images.decode_rgb(answer.image, matte=behind)
     size = reading.fields["work_width"], reading.fields["work_height"]
     canvas = images.resize_picture(rgb, *size).copy()
     for point in reading.fields["points"]:
@@ -172,22 +179,14 @@ def _described(module: ModuleType, reading: Reading, *, has_source: bool) -> dic
 
 
 def _lines(facts: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Return what people want to see first, a name and a value a line."""
-    stored = f"{facts['returned_width']}x{facts['returned_height']} {facts['image_kind']}"
+    """Return what people want to see, a name and a value a line."""
+    size = f"{facts['returned_width']}x{facts['returned_height']}"
     lines: list[tuple[Any, ...]] = [
         ("file", facts["file"]),
-        ("picture", f"{stored}, {facts['bit_depth']} bit"),
-        ("method", f"{facts['extractor']} {facts['variant']}"),
+        ("picture", f"{facts['image_kind']}, {size}, {facts['bit_depth']} bit"),
+        ("method", f"{facts['extractor']}, {facts['variant']}"),
     ]
-    shown = ("count", "threshold", "area_share", "degenerate_output", "aspect_changed")
-    lines += [(key, facts[key]) for key in shown if key in facts]
-    numbers = {k: v for k, v in (facts.get("facts") or {}).items() if k not in lines_of(facts)}
-    lines += [(key, value) for key, value in sorted(numbers.items())]
-    if facts["output"]:
-        lines.append(("output", facts["output"]))
-    return lines
-
-
-def lines_of(facts: dict[str, Any]) -> set[str]:
-    """Return the extractor's own facts that have a line under another name already."""
-    return {"foreground_share"} | set(facts)
+    shown = ("count", "threshold", "area_share", "degenerate_output", "aspect_changed", "output")
+    lines += [(key, facts[key]) for key in shown if facts.get(key) is not None]
+    own = facts.get("facts") or {}
+    return lines + [(k, own[k]) for k in sorted(own) if k not in (*shown, "foreground_share")]

@@ -22,7 +22,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         temporary.write_bytes(data)
-        os.replace(temporary, path)
+        temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise GensightError(f"{path}: cannot be written: {_reason(error)}") from None

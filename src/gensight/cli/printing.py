@@ -33,7 +33,9 @@ def print_table(rows: Iterable[Sequence[Any]], *, indent: str = "") -> None:
     """Print rows of cells with aligned columns, the last one ragged."""
     texts = [[as_text(cell) for cell in row] for row in rows]
     columns = max((len(row) for row in texts), default=0)
-    widths = [max((len(row[i]) for row in texts if i < len(row)), default=0) for i in range(columns)]
+    widths = [
+        max((len(row[i]) for row in texts if i < len(row)), default=0) for i in range(columns)
+    ]
     for row in texts:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
         click.echo((indent + "  ".join(cells)).rstrip())

@@ -15,7 +15,7 @@ from gensight.images import PictureInfo, fit_long_side, inspect
 ReadVariants = Callable[[Answer, dict[str, Any]], dict[str, dict[str, Any]]]
 
 COMMON_DEFAULTS: dict[str, Any] = {
-    "long_side": 1024,  # ProbeGen 4.1: inputs and outputs at a long side of 1024
+    "long_side_px": 1024,  # ProbeGen 4.1: inputs and outputs at a long side of 1024
     "assumed_aspect_tolerance": 0.02,
 }
 CONTRAST_DEFAULTS: dict[str, Any] = {
@@ -82,7 +82,7 @@ def read_variants(
 
 def work_size(answer: Answer, settings: Mapping[str, Any]) -> tuple[int, int]:
     """Return (width, height) of the input at the work long side."""
-    return fit_long_side(answer.source_width, answer.source_height, settings["long_side"])
+    return fit_long_side(answer.source_width, answer.source_height, settings["long_side_px"])
 
 
 def _work_columns(answer: Answer, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -152,16 +152,20 @@ def _dots_tile(
 def _depth(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Tile, Tile]:
     sample = item.truth
     usable = None if sample.target_depth_m is None else _valid_depth(sample)
-    if usable is None or not usable.any():
+    if usable is None or np.count_nonzero(usable) < 2:
         return Tile(None, NO_TRUTH), Tile(None, NO_TRUTH)
     truth_m = images.decode_array(sample.target_depth_m)
     near, far = (float(bound) for bound in np.percentile(truth_m[usable], (1, 99)))
     truth = Tile(_depth_colours(truth_m, usable, near, far), f"{near:.1f} (bright) to {far:.1f} m")
     extracted = _unread(item, "grey")
     if extracted is None:
-        aligned_m, words = _aligned(item.extracted, sample, fit or "depth")
-        everywhere = np.isfinite(aligned_m)
-        extracted = Tile(_depth_colours(aligned_m, everywhere, near, far), words)
+        # Fits that have no line of their own (monotone, signed) are shown under the one in depth.
+        linear = "disparity" if fit == "disparity" else "depth"
+        highest = sample.max_depth_m or float(truth_m[usable].max())
+        aligned_m = _aligned(item.extracted, sample, truth_m.shape, linear, highest)
+        everywhere = np.ones(truth_m.shape, np.bool_)
+        picture = _depth_colours(aligned_m, everywhere, near, far)
+        extracted = Tile(picture, f"aligned in {linear}")
     return extracted, truth
 
 
@@ -174,27 +178,24 @@ def _valid_depth(sample: Sample) -> np.ndarray:
     return usable if sample.valid_mask is None else usable & images.decode_mask(sample.valid_mask)
 
 
-def _aligned(prediction: Prediction, sample: Sample, fit: str) -> tuple[np.ndarray, str]:
-    """Return the grey map in metres on the truth's grid, under the score's own linear fit.
-
-    A fit without a line (monotone) is shown under the fit in depth.
-    """
+def _aligned(
+    prediction: Prediction,
+    sample: Sample,
+    shape: tuple[int, ...],
+    fit: str,
+    highest_m: float,
+) -> np.ndarray:
+    """Return the grey map in metres on the truth's grid, under the line that the score uses."""
     from gensight.measures import depth_fit
 
     parts = depth_fit.measure(prediction, sample, {})
-    linear = fit if fit in ("depth", "disparity") else "depth"
-    if parts is None or "scale" not in parts[linear]:
-        shape = images.decode_array(sample.target_depth_m).shape
-        return np.full(shape, np.nan), NO_TRUTH
     grey = images.decode_grey(prediction.grey["bytes"], matte=(0, 0, 0), orient=False)
     levels = grey.astype(np.float32) / (257 if grey.dtype == np.uint16 else 1)
-    height, width = images.decode_array(sample.target_depth_m).shape
-    fitted = images.resize_depth(levels, width, height)
-    line = parts[linear]["scale"] * fitted + parts[linear]["shift"]
-    highest = sample.max_depth_m or float(images.decode_array(sample.target_depth_m).max())
-    if linear == "disparity":
-        line = 1 / np.maximum(line, 1 / highest)
-    return np.clip(line, sample.min_depth_m or 0, highest), f"aligned in {linear}"
+    fitted = images.resize_depth(levels, shape[1], shape[0])
+    line = parts[fit]["scale"] * fitted + parts[fit]["shift"]
+    if fit == "disparity":
+        line = 1 / np.maximum(line, 1 / highest_m)
+    return np.clip(line, sample.min_depth_m or 0, highest_m)
 
 
 def _depth_colours(depth_m: np.ndarray, valid: np.ndarray, near: float, far: float) -> np.ndarray:

@@ -10,41 +10,27 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import cv2
 import numpy as np
 from PIL import Image
 
 from gensight.errors import ImageError
 from gensight.images.kinds import check_complete, inspect
-
-# Characters of one run: 7 hold 35 bits, more than any picture has pixels.
-LONGEST_RUN = 7
+from gensight.images.run_lengths import mask_of, packed, runs_of, unpacked
 
 
 def encode_mask(mask: np.ndarray) -> dict[str, Any]:
     """Return the COCO RLE {"size": [height, width], "counts": str} of a bool (H, W) mask."""
-    from pycocotools import _mask
-
     if mask.dtype != np.bool_ or mask.ndim != 2 or mask.size == 0:
         raise ValueError(f"a mask is bool (H, W), not {mask.dtype} {mask.shape}")
-    height, width = mask.shape
-    # A C-ordered transpose is the Fortran order that the coder reads, made by a fast kernel.
-    columns = cv2.transpose(np.ascontiguousarray(mask).view(np.uint8))
-    encoded = _mask.encode(columns.T.reshape((height, width, 1), order="F"))[0]
-    return {"size": [height, width], "counts": encoded["counts"].decode("ascii")}
+    return {"size": list(mask.shape), "counts": packed(runs_of(mask))}
 
 
 def decode_mask(rle: Mapping[str, Any]) -> np.ndarray:
     """Return the bool (H, W) mask of a COCO RLE whose counts are str, bytes or a list of runs."""
     height, width = (int(side) for side in rle["size"])
     counts = rle["counts"]
-    runs = _unpacked(counts) if isinstance(counts, (str, bytes)) else np.array(counts, np.int64)
-    if runs.sum() != height * width or runs.min(initial=0) < 0:
-        raise ImageError(f"the runs of a mask sum to {runs.sum()}, not to {height}x{width}")
-    values = np.zeros(len(runs), np.uint8)
-    values[1::2] = 1
-    columns = np.repeat(values, runs).reshape(width, height)
-    return cv2.transpose(columns).view(np.bool_)
+    runs = unpacked(counts) if isinstance(counts, (str, bytes)) else np.array(counts, np.int64)
+    return mask_of(runs, height, width)
 
 
 def polygons_to_mask(polygons: Sequence[Sequence[float]], height: int, width: int) -> np.ndarray:
@@ -100,26 +86,3 @@ def _mask_levels(data: bytes) -> np.ndarray:
     if (levels != levels[:, :, :1]).any():
         raise ImageError("a mask file with colours is ambiguous: save it as grey or palette")
     return levels[:, :, 0]
-
-
-def _unpacked(counts: str | bytes) -> np.ndarray:
-    """Return the int64 runs of COCO's compressed counts.
-
-    Five bits a character, lowest first, above an offset of 48; bit 32 says that more follow; the
-    fourth run and later ones are differences to the run before the last. (The decoder of
-    pycocotools is eight times slower on masks of few runs and uses what NumPy 2 has deprecated.)
-    """
-    text = counts.encode("ascii") if isinstance(counts, str) else counts
-    characters = np.frombuffer(text, np.uint8).astype(np.int64) - 48
-    ends = np.flatnonzero((characters & 32) == 0)
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    lengths = ends - starts + 1
-    is_whole = len(ends) > 0 and ends[-1] == len(characters) - 1
-    if not is_whole or lengths.max() > LONGEST_RUN or not ((characters | 63) == 63).all():
-        raise ImageError(f"not the counts of a COCO mask: {text[:20]!r}")
-    places = 5 * (np.arange(len(characters)) - np.repeat(starts, lengths))
-    runs = np.add.reduceat((characters & 31) << places, starts)
-    runs -= np.where(characters[ends] & 16, 1 << (5 * lengths), 0)
-    runs[1::2] = np.cumsum(runs[1::2])
-    runs[2::2] = np.cumsum(runs[2::2])
-    return runs

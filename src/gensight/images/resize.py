@@ -7,6 +7,8 @@ perfect mask to IoU 0.84 on a 640 -> 1024 -> 640 round trip).
 
 from __future__ import annotations
 
+import math
+
 import cv2
 import numpy as np
 
@@ -38,10 +40,18 @@ def resize_mask(mask: np.ndarray, width: int, height: int) -> np.ndarray:
     """
     if mask.shape == (height, width):
         return mask
+    pixels = np.ascontiguousarray(mask).view(np.uint8)
+    left, top, across, down = cv2.boundingRect(pixels)
+    columns = _window(left, across, mask.shape[1], width)
+    rows = _window(top, down, mask.shape[0], height)
     # 254 = 2 x 127: a pixel covered by exactly one half lands on a whole number, whatever the
     # rounding of the weights, so both edges of a thin bar are decided alike.
-    covered = np.ascontiguousarray(mask).view(np.uint8) * np.uint8(254)
-    return _resize_by_axis(covered, width, height, cv2.INTER_AREA) >= 127
+    covered = pixels[rows[0], columns[0]] * np.uint8(254)
+    resized = np.zeros((height, width), np.bool_)
+    if covered.size:
+        size = columns[1].stop - columns[1].start, rows[1].stop - rows[1].start
+        resized[rows[1], columns[1]] = _resize_by_axis(covered, *size, cv2.INTER_AREA) >= 127
+    return resized
 
 
 def resize_labels(labels: np.ndarray, width: int, height: int) -> np.ndarray:
@@ -59,6 +69,20 @@ def resize_depth(array: np.ndarray, width: int, height: int) -> np.ndarray:
     A size that is already right returns the same array.
     """
     return _resize_by_axis(array, width, height, cv2.INTER_LINEAR)
+
+
+def _window(start: int, length: int, source: int, target: int) -> tuple[slice, slice]:
+    """Return the least stretch of source pixels around a run, and of the target pixels it covers.
+
+    Both end where pixel borders of source and target meet, so the rest can be left out exactly.
+    """
+    meetings = math.gcd(source, target)
+    first, last = start * meetings // source, -((start + length) * -meetings // source)
+    if length == 0:
+        last = first
+    steps = (source // meetings, target // meetings)
+    from_source, to_target = (slice(first * step, last * step) for step in steps)
+    return from_source, to_target
 
 
 def _nearest_indices(source: int, target: int) -> np.ndarray:

@@ -48,8 +48,7 @@ class BenchmarkSpec(Spec):
     """One benchmark = one task on one sampled data set.
 
     `n: all` takes every sample. `exif` says whether the input's orientation tag is applied
-    (`ignore` where annotations refer to the stored raster). `long_side_px` is the size at which
-    pictures are sent and compared (ProbeGen 4.1: 1024).
+    (`ignore` where annotations refer to the stored raster).
     """
 
     task: Task
@@ -57,7 +56,6 @@ class BenchmarkSpec(Spec):
     n: int | Literal["all"]
     held_out: HeldOutSpec | None = None
     exif: Literal["apply", "ignore"] = "apply"
-    long_side_px: int = Field(default=1024, ge=16)
     prompts: list[str] = Field(min_length=1)
     scorers: dict[str, ScorerSpec] = Field(min_length=1)
     display: BenchmarkDisplaySpec

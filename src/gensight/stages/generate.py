@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +36,17 @@ def generate(
 def _conversation(store: SampleStore, ledger: str, plan: Mapping[str, Any]) -> Conversation:
     module = models.load(plan["adapter"])
 
+    @cache
     def open_adapter() -> models.Adapter:
-        return module.open_model(plan["generation"], _held_out(store.samples))
+        held_out = _held_out(store.samples) if module.READS_TRUTH else []
+        return module.open_model(plan["generation"], held_out)
 
-    generation = {k: v for k, v in plan["generation"].items() if k != "severities"}
     identity = {
         "adapter": plan["adapter"],
         "adapter_version": plan["adapter_version"],
-        "generation": generation,
-        "held_out": plan["requests"]["samples"]["held_out"] if module.READS_TRUTH else None,
+        "generation": {k: v for k, v in plan["generation"].items() if k != "severities"},
+        # Reference models open in no time; their answers also follow from what they were fitted on.
+        "fit": open_adapter().fit_digest if module.READS_TRUTH else None,
     }
     return Conversation(
         model=plan["model"],
@@ -53,15 +55,15 @@ def _conversation(store: SampleStore, ledger: str, plan: Mapping[str, Any]) -> C
         reads_truth=module.READS_TRUTH,
         ledger=Ledger(Path(ledger), plan["model"]),
         open_adapter=open_adapter,
-        standardise=_standardiser(plan["exif"] == "apply", plan["long_side_px"]),
+        standardise=_standardiser(plan["exif"] == "apply"),
         keeps_times=plan["adapter"] != "reference",
     )
 
 
-def _standardiser(orient: bool, long_side: int) -> Any:
+def _standardiser(orient: bool) -> Callable[[bytes], bytes]:
     @lru_cache(maxsize=STANDARDISED_PICTURES_KEPT)
     def standardise(data: bytes) -> bytes:
-        return images.standardise(data, long_side=long_side, orient=orient)
+        return images.standardise(data, orient=orient)
 
     return standardise
 

@@ -74,7 +74,9 @@ def _mark_notes(
             f"{limits} even at its upper 95 % Wilson bound; the small number is the score."
         )
     if "incomplete" in kinds:
-        notes.append("incomplete (n): answers never arrived, n were scored; no number until they do.")
+        notes.append(
+            "incomplete (n): answers never arrived, n were scored; no number until they do."
+        )
     if kinds & {"not_applicable", "undefined"}:
         notes.append("–: does not apply, or has no value.")
     if "floor" in marks:

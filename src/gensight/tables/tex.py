@@ -1,7 +1,8 @@
-"""A table as LaTeX: booktabs, graphicx and xcolor; longtable when it has many rows."""
+"""A table as LaTeX, with booktabs, graphicx and xcolor; and the tables of a run as a document."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -11,9 +12,10 @@ from gensight.tables.latex_text import escape
 from gensight.tables.notes import ROLE_MARKS, note_marks
 
 DIGEST_MARK = "gensight-digest:"
-PACKAGES = ("booktabs", "graphicx", "longtable", "xcolor")
+PACKAGES = ("booktabs", "graphicx", "xcolor")
 # A page of 11 pt type holds about 45 rows of a \small table with its caption and notes.
-MAX_FLOAT_ROWS = 42
+# A table of more than about ten columns is shrunk to the line, and so holds more rows a page.
+MAX_FLOAT_ROWS, UNSHRUNK_COLUMNS = 42, 10
 _ARROWS = {True: r"\,$\uparrow$", False: r"\,$\downarrow$", None: ""}
 _GREY = "black!55"
 
@@ -21,60 +23,41 @@ _GREY = "black!55"
 def render_tex(table: Table) -> str:
     """Return the table as LaTeX whose first line is `% gensight-digest:<hex>`.
 
-    It is a float shrunk to the line when it is too wide, or a longtable when it has more rows than
-    a page. It needs the packages of `PACKAGES` and nothing else.
+    It is a float, shrunk to the line when it is too wide; a table with more rows than a page is
+    several floats of one number. It needs the packages of `PACKAGES` and nothing else.
     """
-    rows = sum(len(group.rows) + bool(group.label) for group in table.groups)
-    body = _float(table) if rows <= MAX_FLOAT_ROWS else _long(table)
-    head = [f"% {DIGEST_MARK}{table.digest}", f"% needs \\usepackage{{{','.join(PACKAGES)}}}"]
-    return "\n".join([*head, *body]) + "\n"
+    lines = [f"% {DIGEST_MARK}{table.digest}", f"% needs \\usepackage{{{','.join(PACKAGES)}}}"]
+    pages = _pages(_body(table), len(table.columns))
+    for place, rows in enumerate(pages):
+        lines += _float(table, rows, first=place == 0, last=place == len(pages) - 1)
+    return "\n".join(lines) + "\n"
 
 
-def _float(table: Table) -> list[str]:
+def _pages(rows: list[str], columns: int) -> list[list[str]]:
+    """Share out the rows evenly over as many pages as they need; no page begins with a rule."""
+    page_rows = MAX_FLOAT_ROWS * max(1.0, columns / UNSHRUNK_COLUMNS)
+    share = math.ceil(len(rows) / math.ceil(len(rows) / page_rows))
+    pages = [rows[first : first + share] for first in range(0, len(rows), share)]
+    return [page[1:] if page[0] == r"\midrule" else page for page in pages]
+
+
+def _float(table: Table, rows: list[str], first: bool, last: bool) -> list[str]:
+    caption = _caption(table) if first else r"\addtocounter{table}{-1}\caption{(continued)}"
     return [
         r"\begin{table}[!htbp]",
         r"\centering",
-        _caption(table) + r"\par\smallskip",
+        caption + r"\par\smallskip",
         r"\small",
         r"\setlength{\tabcolsep}{4pt}",
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{{_alignment(table)}}}",
         r"\toprule",
         *_header(table.columns),
-        *_body(table),
+        *rows,
         r"\bottomrule",
         r"\end{tabular}}",
-        *_notes(table),
+        *(_notes(table) if last else []),
         r"\end{table}",
-    ]
-
-
-def _long(table: Table) -> list[str]:
-    """Return the table as a longtable: it breaks over pages and repeats its header."""
-    header = _header(table.columns)
-    width = len(table.columns) + 1
-    continued = rf"\multicolumn{{{width}}}{{r}}{{\emph{{continued on the next page}}}} \\"
-    size = r"\small" if width <= 9 else r"\scriptsize"
-    return [
-        r"\begingroup",
-        size,
-        r"\setlength{\tabcolsep}{4pt}",
-        rf"\begin{{longtable}}{{{_alignment(table)}}}",
-        _caption(table) + r" \\[4pt]",
-        r"\toprule",
-        *header,
-        r"\endfirsthead",
-        r"\toprule",
-        *header,
-        r"\endhead",
-        continued,
-        r"\endfoot",
-        r"\bottomrule",
-        r"\endlastfoot",
-        *_body(table)[1:],
-        r"\end{longtable}",
-        *_notes(table),
-        r"\endgroup",
     ]
 
 
@@ -123,16 +106,15 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _body(table: Table) -> list[str]:
-    """Return the rows; the header's rule stands before the first block, one before each other."""
+    """Return the rows of every block, a rule between blocks."""
+    if not table.groups:
+        return [_line([escape("(no rows)"), *[""] * len(table.columns)])]
     marks = note_marks(table.groups)
-    lines = [""]
-    for place, group in enumerate(table.groups):
-        if place:
-            lines.append(r"\midrule")
+    lines: list[str] = []
+    for group in table.groups:
+        lines += [r"\midrule"] if lines else []
         lines += _group(group, len(table.columns) + 1, marks)
-    return (
-        lines[1:] if len(lines) > 1 else [_line([escape("(no rows)"), *[""] * len(table.columns)])]
-    )
+    return lines
 
 
 def _group(group: Group, width: int, marks: dict[str, str]) -> list[str]:
@@ -191,7 +173,7 @@ def _notes(table: Table) -> list[str]:
     if not table.notes:
         return []
     return [
-        r"\par\smallskip",
+        r"\par\smallskip\noindent",
         r"\begin{minipage}{\linewidth}\footnotesize\raggedright",
         *(_tied(note) for note in table.notes),
         r"\end{minipage}",

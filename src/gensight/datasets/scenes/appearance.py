@@ -102,11 +102,11 @@ def paint(
     colour = _shade(world, hits, surface, materials, knobs)
     edges = _edges(hits, surface)
     rows, columns = np.nonzero(edges)
-    total = np.zeros((3, rows.size))
-    for right, down in SUBPIXELS:
-        finer = cast(world, rays_through(world.camera, columns + right, rows + down))
-        total += _shade(world, finer, _surface_of(world, finer, knobs), materials, knobs)
-    colour[:, rows, columns] = total / len(SUBPIXELS)
+    right, down = np.repeat(SUBPIXELS, rows.size, axis=0).T
+    u, v = np.tile(columns, len(SUBPIXELS)) + right, np.tile(rows, len(SUBPIXELS)) + down
+    finer = cast(world, rays_through(world.camera, u, v))
+    samples = _shade(world, finer, _surface_of(world, finer, knobs), materials, knobs)
+    colour[:, rows, columns] = samples.reshape(3, len(SUBPIXELS), rows.size).mean(axis=1)
     if knobs["style"] == "line":
         lines = cv2.GaussianBlur(edges.astype(np.float64), (0, 0), LINE_BLUR_PX)
         colour = colour * (1 - lines) + LINE_LIGHT * lines

@@ -1,8 +1,8 @@
 """The pinhole camera: rays through pixels, projection of points, windows on the picture.
 
-World axes: x to the right, y up, z towards the viewer at rest. Camera axes: x right, y up, z to the
-viewer. A ray's direction has camera component z = -1, so the ray parameter is the z-depth in metres.
-Vectors are stored component first, shape (3, ...).
+World axes: x to the right, y up, z towards the viewer at rest. Camera axes: x right, y up, z to
+the viewer. A ray's direction has camera component z = -1, so that the ray parameter is the z-depth
+in metres. Vectors are stored component first, shape (3, ...).
 """
 
 from __future__ import annotations

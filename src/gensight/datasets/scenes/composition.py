@@ -14,7 +14,13 @@ import numpy as np
 
 from gensight.datasets.scenes.colours import draw_pool
 from gensight.datasets.scenes.counting import SHAPE_POOLS, Wanted, kinds
-from gensight.datasets.scenes.placement import Plan, draw_aspect, place, smallest_px
+from gensight.datasets.scenes.placement import (
+    SMALLEST_MARGIN,
+    Plan,
+    draw_aspect,
+    place,
+    smallest_px,
+)
 from gensight.datasets.scenes.randomness import stream
 from gensight.datasets.scenes.room import draw_view
 from gensight.datasets.scenes.stage import Stage
@@ -22,7 +28,7 @@ from gensight.datasets.scenes.stage import Stage
 SMALL_RADIUS_PX = 25.0
 SMALL_VOLUME = (0.9, 1.1)
 LARGE_VOLUME = (4.5, 5.5)
-HANGING_SHARE = 0.35
+HANGING_SHARE = {"room": 0.35, "counting": 0.2}
 
 LARGEST_COVER = 0.34
 LARGEST_MEAN_PX = 34.0
@@ -47,7 +53,7 @@ def compose_room(
     stage = Stage(view)
     pool = draw_pool(stream(*name, "pool"), 4)
     # A depth towards the near end, where a small thing has its nominal size in the picture.
-    middle_m = view.nearest_m * knobs["depth_ratio"] ** 0.4
+    middle_m = view.nearest_m * knobs["depth_ratio"] ** 0.28
     unit_m = SMALL_RADIUS_PX * size[0] / 512 * middle_m / view.camera.focal_px
     plans = []
     for index in range(knobs["objects"]):
@@ -71,7 +77,7 @@ def _room_plan(
         shape=shape,
         colour=colour,
         size=size,
-        hanging=bool(random.random() < HANGING_SHARE),
+        hanging=bool(random.random() < HANGING_SHARE["room"]),
         aspect=draw_aspect(random, shape),
         yaw=float(random.uniform(0, 2 * np.pi)),
         radius_m=float(unit_m * volume ** (1 / 3)),
@@ -94,12 +100,12 @@ def compose_counting(
     plans = []
     mean_px = _mean_radius_px(stage, wanted.count + wanted.others)
     for shape, colour in kinds(random, split, wanted):
-        radius_px = max(1.06 * smallest_px(stage), mean_px * random.uniform(0.85, 1.15))
+        radius_px = max(SMALLEST_MARGIN * smallest_px(stage), mean_px * random.uniform(0.85, 1.15))
         plan = Plan(
             shape=shape,
             colour=colour,
             size=None,
-            hanging=bool(random.random() < HANGING_SHARE),
+            hanging=bool(random.random() < HANGING_SHARE["counting"]),
             aspect=draw_aspect(random, shape),
             yaw=float(random.uniform(0, 2 * np.pi)),
             radius_px=float(radius_px),

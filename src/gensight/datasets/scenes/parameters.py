@@ -21,7 +21,7 @@ SPLITS = ("main", "ood")
 MIN_SIDE_PX = 128
 MAX_SIDE_PX = 2048
 
-# Base value first, then the other levels. `objects` and `count` take any whole number in a range.
+# Base value first, then the other levels.
 LEVELS: dict[str, tuple[Any, ...]] = {
     "occlusion": ("some", "none", "heavy"),
     "contrast": ("full", "medium", "low"),
@@ -32,15 +32,22 @@ LEVELS: dict[str, tuple[Any, ...]] = {
     "style": ("photo", "flat", "line"),
     "depth_ratio": (10, 4, 30),
 }
-RANGES: dict[str, tuple[int, int]] = {"objects": (3, 80), "count": (0, 50)}
-KNOB_NAMES = ("objects", *LEVELS)
+# Knobs that take any whole number in a range, by family of scenes. In counting, `objects` is the
+# number of other things and `count` the number of things to count.
+RANGES: dict[str, dict[str, tuple[int, int]]] = {
+    "room": {"objects": (3, 16)},
+    "counting": {"objects": (1, 80), "count": (0, 50)},
+}
 
-# Drawn per scene when not given: room scenes only; the counting design draws its own numbers.
-ROOM_OBJECTS = (6, 7, 8, 9)
+# Drawn per room scene where they are not given, each value equally often.
 DRAWN: dict[str, tuple[Any, ...]] = {
+    "objects": (6, 7, 8, 9),
     "occlusion": ("none", "some", "some"),
     "depth_ratio": (4, 10, 30),
 }
+
+
+COUNTING_DEPTH_RATIO = 4
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,11 @@ class SceneParameters:
         """Depth, normals and segmentation share their scenes; counting composes its own."""
         return "counting" if self.task == "counting" else "room"
 
+    @property
+    def name(self) -> tuple[object, ...]:
+        """The name of the random streams: task and knobs are no part of it."""
+        return self.seed, self.split, self.family, self.width, self.height
+
 
 @dataclass(frozen=True)
 class Address:
@@ -90,7 +102,8 @@ def parse(parameters: Mapping[str, Any]) -> SceneParameters:
     _check_keys("parameters", parameters, known)
     task = _one_of("task", parameters.get("task", "segmentation"), TASKS)
     knobs = parameters.get("knobs") or {}
-    allowed = (*KNOB_NAMES, "count") if task == "counting" else KNOB_NAMES
+    ranges = RANGES["counting" if task == "counting" else "room"]
+    allowed = (*ranges, *LEVELS)
     _check_keys("parameters.knobs", knobs, allowed)
     return SceneParameters(
         task=task,
@@ -98,7 +111,7 @@ def parse(parameters: Mapping[str, Any]) -> SceneParameters:
         split=_one_of("split", parameters.get("split", "main"), SPLITS),
         width=_whole("width", parameters.get("width", 512), MIN_SIDE_PX, MAX_SIDE_PX),
         height=_whole("height", parameters.get("height", 384), MIN_SIDE_PX, MAX_SIDE_PX),
-        factors={name: _levels(name, knobs[name]) for name in allowed if name in knobs},
+        factors={name: _levels(name, knobs[name], ranges) for name in allowed if name in knobs},
     )
 
 
@@ -117,25 +130,26 @@ def locate(parameters: SceneParameters, rank: int) -> Address:
 
 
 def resolve(parameters: SceneParameters, scene: int, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a value for every knob of a scene: given, drawn for this scene, or the base."""
-    name = (parameters.seed, parameters.split, parameters.family)
-    knobs: dict[str, Any] = {}
-    if parameters.family == "room":
-        knobs["objects"] = balanced(ROOM_OBJECTS, scene, *name, "objects")
-        for knob, values in DRAWN.items():
-            knobs[knob] = balanced(values, scene, *name, knob)
-    for knob, levels in LEVELS.items():
-        knobs.setdefault(knob, levels[0])
-    return {**knobs, **given}
+    """Return a value for every knob of a scene: given, drawn for this scene, or the base.
+
+    Counting scenes are compact, and leave their numbers of things to the design of counts.
+    """
+    knobs: dict[str, Any] = {knob: levels[0] for knob, levels in LEVELS.items()}
+    if parameters.family == "counting":
+        return {**knobs, "depth_ratio": COUNTING_DEPTH_RATIO, **given}
+    drawn = {
+        knob: balanced(values, scene, *parameters.name, knob) for knob, values in DRAWN.items()
+    }
+    return {**knobs, **drawn, **given}
 
 
-def _levels(name: str, given: Any) -> tuple[Any, ...]:
+def _levels(name: str, given: Any, ranges: Mapping[str, tuple[int, int]]) -> tuple[Any, ...]:
     levels = tuple(given) if isinstance(given, list | tuple) else (given,)
     if not levels or len(set(levels)) != len(levels):
         raise SpecError(f"scenes: parameters.knobs.{name}: give each level once, got {given!r}")
     for level in levels:
-        if name in RANGES:
-            _whole(f"knobs.{name}", level, *RANGES[name])
+        if name in ranges:
+            _whole(f"knobs.{name}", level, *ranges[name])
         else:
             _one_of(f"knobs.{name}", level, LEVELS[name])
     return levels

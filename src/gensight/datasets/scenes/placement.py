@@ -18,6 +18,8 @@ WALL_MARGIN = 0.05
 ROD_RADIUS_PX = 1.3
 LARGEST_RADIUS_PX = 80.0
 PLACE_ATTEMPTS = 160
+SMALLEST_MARGIN, SHRINKING = 1.06, 0.85
+LARGE_TO_SMALL_VOLUME = 5.0
 
 
 @dataclass(frozen=True)
@@ -59,14 +61,15 @@ def scale_for(plan: Plan, radius_m: float) -> np.ndarray:
 def place(stage: Stage, plan: Plan, random: np.random.Generator, occlusion: str) -> Plan | None:
     """Place a planned thing and return its plan; None if no proposal is accepted.
 
-    A thing that finds no place on the floor is hung up, and the other way round.
+    A thing that finds no place on the floor is hung up, and the other way round, and it becomes
+    smaller: a large thing small, a thing of free size somewhat.
     """
     for attempt in range(PLACE_ATTEMPTS):
         if attempt == PLACE_ATTEMPTS // 2:
-            plan = replace(plan, hanging=not plan.hanging)
+            plan = _second_choice(stage, plan)
         across, down, along, which, offset_x, offset_y = random.random(6)
         pixel = across * (stage.camera.width - 1), down * (stage.camera.height - 1)
-        if occlusion == "heavy" and stage.things:
+        if occlusion == "heavy" and stage.things % 2 == 1:
             pixel = _beside(stage, which, offset_x, offset_y)
         proposal = _hang(stage, plan, pixel, along) if plan.hanging else _stand(stage, plan, pixel)
         if proposal is None or not _is_free(stage, proposal, plan.hanging):
@@ -74,6 +77,17 @@ def place(stage: Stage, plan: Plan, random: np.random.Generator, occlusion: str)
         if stage.add(proposal, _rod(stage, proposal) if plan.hanging else None, occlusion):
             return plan
     return None
+
+
+def _second_choice(stage: Stage, plan: Plan) -> Plan:
+    """Return another plan for a thing without a place, of the same shape and colour."""
+    if plan.radius_px is not None:
+        radius_px = max(SMALLEST_MARGIN * smallest_px(stage), SHRINKING * plan.radius_px)
+        return replace(plan, hanging=not plan.hanging, radius_px=radius_px)
+    if plan.size == "large" and plan.radius_m is not None:
+        smaller_m = plan.radius_m / LARGE_TO_SMALL_VOLUME ** (1 / 3)
+        return replace(plan, hanging=not plan.hanging, size="small", radius_m=smaller_m)
+    return replace(plan, hanging=not plan.hanging)
 
 
 def _beside(stage: Stage, which: float, x: float, y: float) -> tuple[float, float]:
@@ -144,16 +158,11 @@ def _is_free(stage: Stage, solid: Solid, hanging: bool) -> bool:
     """Whether a solid touches no wall, no other thing, and no rod runs through a thing."""
     if not stage.room.holds(solid.corners, WALL_MARGIN * solid.radius):
         return False
-    for label, other in stage.solids.items():
-        if label < 0:
-            continue
-        gap = solid.centre - other.centre
-        # A rod rises from a hanging thing: towards what is above it only the floor plan counts.
-        if (hanging and gap[1] < 0) or (-label in stage.solids and gap[1] > 0):
-            gap[1] = 0.0
-        if float(gap @ gap) < (SEPARATION * (solid.radius + other.radius)) ** 2:
-            return False
-    return True
+    gaps = solid.centre - stage.centres
+    # A rod rises from a hanging thing: towards what is above it only the floor plan counts.
+    gaps[(hanging & (gaps[:, 1] < 0)) | (stage.hanging & (gaps[:, 1] > 0)), 1] = 0.0
+    needed = SEPARATION * (solid.radius + stage.radii)
+    return bool(((gaps**2).sum(axis=1) >= needed**2).all())
 
 
 def _rod(stage: Stage, solid: Solid) -> Solid:

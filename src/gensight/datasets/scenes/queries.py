@@ -171,12 +171,12 @@ def _by_sharing(facts: Facts, target: int) -> Candidates:
 def _by_oddness(facts: Facts, target: int) -> Candidates:
     """Name the one thing whose colour or shape no other thing has."""
     for kind in ("colour", "shape"):
-        groups = [facts.of(kind, index) for index in range(len(facts.things))]
         certain = possible = 0
-        for index, group in enumerate(groups):
-            assert group is not None
-            certain |= (group.possible.bit_count() == 1) << index
-            possible |= (group.certain.bit_count() == 1) << index
+        for index in range(len(facts.things)):
+            group = facts.of(kind, index)
+            if group is not None:
+                certain |= (group.possible.bit_count() == 1) << index
+                possible |= (group.certain.bit_count() == 1) << index
         clause = Clause("odd", kind, certain, possible)
         yield f"the object whose {kind} no other object has", Expression((clause,))
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from gensight.datasets.scenes.camera import Camera, Rays
+from gensight.datasets.scenes.camera import Camera, Rays, Window
 from gensight.datasets.scenes.room import Room
 from gensight.datasets.scenes.solids import Solid
 
@@ -26,6 +27,24 @@ class World:
     room: Room
     solids: dict[int, Solid]
     to_light: np.ndarray
+
+    @cached_property
+    def windows(self) -> dict[int, Window]:
+        """Where each solid can be seen."""
+        return {label: self.camera.window(solid.corners) for label, solid in self.solids.items()}
+
+    @cached_property
+    def shadow_windows(self) -> dict[int, Window]:
+        """Where each solid's shadow can be seen.
+
+        It lies in the hull of the solid's box and of this box moved along the light to the floor.
+        """
+        windows = {}
+        for label, solid in self.solids.items():
+            reach = solid.corners[1].max() / self.to_light[1]
+            moved = solid.corners - reach * self.to_light[:, None]
+            windows[label] = self.camera.window(np.concatenate([solid.corners, moved], axis=1))
+        return windows
 
 
 @dataclass(frozen=True)
@@ -49,7 +68,7 @@ def cast(world: World, rays: Rays) -> Hits:
     depth, face = world.room.intersect(origin, rays.directions)
     owner = np.zeros(depth.shape, np.int16)
     for label, solid in world.solids.items():
-        index = rays.select(world.camera.window(solid.corners))
+        index = rays.select(world.windows[label])
         t = solid.intersect(origin, rays.directions[:, *index])
         closer = t < depth[index]
         depth[index] = np.where(closer, t, depth[index])
@@ -66,7 +85,7 @@ def points_of(world: World, hits: Hits) -> np.ndarray:
 def parts_of(world: World, hits: Hits) -> Iterator[tuple[int, Solid, tuple[np.ndarray, ...]]]:
     """Yield (label, solid, index of its visible hits) for every solid that is seen."""
     for label, solid in world.solids.items():
-        index = hits.rays.select(world.camera.window(solid.corners))
+        index = hits.rays.select(world.windows[label])
         inside = np.nonzero(hits.owner[index] == label)
         if not inside[0].size:
             continue
@@ -88,17 +107,13 @@ def normals_of(world: World, hits: Hits, points: np.ndarray) -> np.ndarray:
 def shadows_of(world: World, hits: Hits, points: np.ndarray) -> np.ndarray:
     """Return whether hits lie in the hard shadow of another solid (bool, shape of the hits).
 
-    A solid's shadow lies in the hull of its box and the box moved along the light to the floor.
     Convex solids do not shadow themselves: facing away from the light is left to the shading.
     """
     dark = np.zeros(hits.depth.shape, bool)
-    light = world.to_light
+    light = world.to_light.reshape((3,) + (1,) * hits.depth.ndim)
     for label, solid in world.solids.items():
-        reach = solid.corners[1].max() / light[1]
-        hull = np.concatenate([solid.corners, solid.corners - reach * light[:, None]], axis=1)
-        index = hits.rays.select(world.camera.window(hull))
-        others = hits.owner[index] != label
-        starts = points[:, *index] + SHADOW_START * light.reshape((3,) + (1,) * hits.depth.ndim)
-        towards = np.broadcast_to(light.reshape((3,) + (1,) * hits.depth.ndim), starts.shape)
-        dark[index] |= others & np.isfinite(solid.intersect(starts, towards))
+        index = hits.rays.select(world.shadow_windows[label])
+        starts = points[:, *index] + SHADOW_START * light
+        blocked = np.isfinite(solid.intersect(starts, light))
+        dark[index] |= blocked & (hits.owner[index] != label)
     return dark

@@ -166,7 +166,7 @@ class Solid:
         """Half the height, in metres."""
         return SHAPES[self.shape].extents[1] * float(self.scale[1])
 
-    @property
+    @cached_property
     def radius(self) -> float:
         """Radius of a sphere around the solid, in metres."""
         return float(np.linalg.norm(np.asarray(SHAPES[self.shape].extents) * self.scale))

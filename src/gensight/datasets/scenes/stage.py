@@ -56,6 +56,9 @@ class Stage:
         self.threshold = visible_threshold(self.camera.width, self.camera.height)
         self.amodal = np.zeros(1, np.int64)
         self.visible = np.zeros(1, np.int64)
+        self.centres = np.zeros((0, 3))
+        self.radii = np.zeros(0)
+        self.hanging = np.zeros(0, bool)
 
     @property
     def things(self) -> int:
@@ -88,6 +91,9 @@ class Stage:
             self._take_back(painted)
             return False
         self.solids[label] = thing
+        self.centres = np.vstack([self.centres, thing.centre])
+        self.radii = np.append(self.radii, thing.radius)
+        self.hanging = np.append(self.hanging, rod is not None)
         if rod is not None:
             self.solids[-label] = rod
         return True

@@ -1,0 +1,69 @@
+"""`gensight doctor`: what is installed, what can run here, and what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gensight.cli.health import Health, examine
+from gensight.cli.printing import json_option, print_json, print_table
+
+BROKEN = 1
+
+
+@click.command()
+@json_option
+def command(as_json: bool) -> None:
+    """Say what is installed, which models and benchmarks can run, and what is missing.
+
+    Imports no adapter and sends nothing. Exit code 1 if something keeps the demo from running.
+    """
+    health = examine(Path.cwd())
+    if as_json:
+        notes = {"warnings": health.warnings, "problems": health.problems}
+        print_json({**health.facts, **notes, "ok": not health.problems})
+    else:
+        _print(health)
+    if health.problems:
+        click.get_current_context().exit(BROKEN)
+
+
+def _print(health: Health) -> None:
+    facts = health.facts
+    _section("versions", facts["versions"].items())
+    _section("optional", [(name, _extra(found)) for name, found in facts["extras"].items()])
+    if "models" in facts:
+        rows = facts["models"].items()
+        _section("models", [(name, f["kind"], f["adapter"], _adapter(f)) for name, f in rows])
+        rows = facts["benchmarks"].items()
+        _section("benchmarks", [(name, f["dataset"], _data(f)) for name, f in rows])
+        _section(
+            "folders",
+            [(n, "writable" if ok else "NOT WRITABLE") for n, ok in facts["folders"].items()],
+        )
+    _section("disk", [("free", f"{facts['free_disk_bytes'] / 1e9:.1f} GB")])
+    for kind, lines in (("warning", health.warnings), ("problem", health.problems)):
+        for line in lines:
+            click.echo(f"{kind}: {line}")
+    click.echo("not ready for the demo" if health.problems else "ready for the demo")
+
+
+def _section(title: str, rows: Any) -> None:
+    click.echo(title)
+    print_table(rows, indent="  ")
+    click.echo()
+
+
+def _extra(found: dict[str, Any]) -> str:
+    return (found["version"] or "installed") if found["importable"] else "not installed"
+
+
+def _adapter(found: dict[str, Any]) -> str:
+    here = "adapter here" if found["adapter_exists"] else "no adapter in this version"
+    return f"{here}, {found['note']}" if found["note"] else here
+
+
+def _data(found: dict[str, Any]) -> str:
+    return "data present" if found["data_present"] else f"data missing: {found['missing']}"

@@ -1,0 +1,196 @@
+"""`gensight export`: the pictures of any stage's Parquet as files, for people to look at.
+
+Pictures keep their bytes, and get the extension that these bytes deserve (.bin where they are no
+picture). Masks become PNG of 0 and 255. A row's first picture or mask, in the order of the columns,
+is its `file_name`, the others are `{column}_file_name`: the convention of ImageFolder data sets, by
+which `datasets` opens the folder. `metadata.parquet` has one row for each exported row, with every
+column that holds no picture. Rows without any picture are counted, not exported; lists of masks
+(the instances of a counting truth) stay as run lengths in the metadata.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gensight import images
+from gensight.cli.files import write_bytes
+from gensight.cli.printing import json_option, print_json, print_table
+from gensight.digests import digest_of
+from gensight.errors import GensightError, ImageError
+from gensight.records.rows import MASK, PICTURE
+
+METADATA = "metadata.parquet"
+EXTENSIONS = {"png": "png", "jpeg": "jpg", "webp": "webp"}
+# What tells rows of one sample apart: the column, and how it is written into a file's name.
+NAME_PARTS = (("variant", ""), ("turn", "t"), ("repeat", "r"), ("severity", "s"))
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+MAX_NAME = 120
+
+
+@click.command()
+@click.argument("result", metavar="RESULT.parquet")
+@click.argument("folder", metavar="DIR")
+@click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty.")
+@json_option
+def command(result: str, folder: str, overwrite: bool, as_json: bool) -> None:
+    """Write the pictures and masks of a result file to DIR, with their metadata.
+
+    Works for samples, generations, predictions: any Parquet of the pipeline that holds pictures.
+    """
+    with _opened(result) as file:
+        target = _prepared(folder, overwrite)
+        exported = _Exporter(result, file, target)
+        exported.run()
+    facts = {
+        "source": result,
+        "folder": folder,
+        "rows": exported.rows,
+        "files": exported.files,
+        "without_picture": exported.without_picture,
+        "unreadable": exported.unreadable,
+        "metadata": str(target / METADATA),
+    }
+    if as_json:
+        print_json(facts)
+    else:
+        print_table(facts.items())
+
+
+def _opened(result: str) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(result)
+    except FileNotFoundError:
+        raise GensightError(f"{result}: there is no such file") from None
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).split(".")[0]
+        raise GensightError(f"{result}: not a Parquet file that can be read ({reason})") from None
+
+
+def _prepared(folder: str, overwrite: bool) -> Path:
+    target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise GensightError(f"{folder}: is a file, not a folder")
+    if target.is_dir() and any(target.iterdir()) and not overwrite:
+        raise GensightError(f"{folder}: is not empty; name another folder, or add --overwrite")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GensightError(f"{folder}: cannot be made: {error.strerror}") from None
+    if not os.access(target, os.W_OK):
+        raise GensightError(f"{folder}: nothing can be written there")
+    return target
+
+
+@dataclass
+class _Exporter:
+    """One export, row group by row group; the numbers are those of the final report."""
+
+    source: str
+    file: pq.ParquetFile
+    folder: Path
+    rows: int = 0
+    files: int = 0
+    without_picture: int = 0
+    unreadable: int = 0
+    used: set[str] = field(default_factory=set)
+
+    def run(self) -> None:
+        """Write every picture, and the metadata last."""
+        schema = self.file.schema_arrow
+        held = [f.name for f in schema if f.type in (PICTURE, MASK) and self._holds(f.name)]
+        if not held:
+            raise GensightError(f"{self.source}: holds no pictures and no masks")
+        kept = [f for f in schema if f.type != PICTURE]
+        names = ["file_name", *(f"{column}_file_name" for column in held[1:])]
+        written = pa.schema([*(pa.field(name, pa.string()) for name in names), *kept])
+        temporary = self.folder / f".{METADATA}.{os.getpid()}"
+        try:
+            with pq.ParquetWriter(temporary, written) as writer:
+                for group in range(self.file.num_row_groups):
+                    rows = list(self._exported(group, held))
+                    writer.write_table(pa.Table.from_pylist(rows, schema=written))
+            temporary.replace(self.folder / METADATA)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _holds(self, column: str) -> bool:
+        """Say whether any row has this column, from its smallest leaf alone."""
+        leaf = "path" if self.file.schema_arrow.field(column).type == PICTURE else "size"
+        values = self.file.read(columns=[f"{column}.{leaf}"]).column(0)
+        return values.null_count < len(values)
+
+    def _exported(self, group: int, held: list[str]) -> Iterator[dict[str, Any]]:
+        for row in self.file.read_row_group(group).to_pylist():
+            self.rows += 1
+            names = self._write_row(row, held)
+            if names:
+                yield {**row, **names}
+            else:
+                self.without_picture += 1
+
+    def _write_row(self, row: dict[str, Any], held: list[str]) -> dict[str, str]:
+        """Write a row's pictures; return the metadata columns that name them."""
+        stem, names = _stem(row, self.rows - 1), {}
+        for column in held:
+            found = self._content(row[column])
+            if found is None:
+                continue
+            data, extension = found
+            suffix = f"_{column}" if names else ""
+            name = self._unique(f"{stem}{suffix}", extension)
+            write_bytes(self.folder / name, data)
+            names[f"{column}_file_name" if names else "file_name"] = name
+            self.files += 1
+        return names
+
+    def _content(self, value: dict[str, Any] | None) -> tuple[bytes, str] | None:
+        if value is None:
+            return None
+        if "counts" in value:
+            mask = images.decode_mask(value)
+            return images.encode_png(mask.astype(np.uint8) * np.uint8(255)), "png"
+        if value["bytes"] is None:
+            return None
+        try:
+            return value["bytes"], EXTENSIONS[images.inspect(value["bytes"]).kind]
+        except ImageError:
+            self.unreadable += 1
+            return value["bytes"], "bin"
+
+    def _unique(self, stem: str, extension: str) -> str:
+        """Return a name that no other file has, whatever the case of its letters."""
+        name, number = f"{stem}.{extension}", 2
+        while name.lower() in self.used:
+            name, number = f"{stem}_{number}.{extension}", number + 1
+        self.used.add(name.lower())
+        return name
+
+
+def _stem(row: dict[str, Any], position: int) -> str:
+    """Return the name of a row: its sample, then what tells rows of one sample apart."""
+    ids = row.get("sample_ids") or [row.get("sample_id")]
+    known = [str(value) for value in ids if value is not None]
+    first = "+".join(known) if known else str(row.get("rank", position))
+    parts = [(mark, row.get(column)) for column, mark in NAME_PARTS]
+    texts = [f"{mark}{_short(value)}" for mark, value in parts if value is not None]
+    return _safe("_".join([first, *texts]))
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _safe(name: str) -> str:
+    """Return a name for any file system; a digest stands for what had to be changed."""
+    safe = UNSAFE.sub("-", name).lstrip(".-")[:MAX_NAME]
+    return safe if safe == name else f"{safe}-{digest_of(name)[:8]}"

@@ -1,0 +1,178 @@
+"""What `gensight doctor` looks at; every function reads, none changes or imports anything heavy.
+
+A problem keeps the demo from running; a warning does not.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from gensight import datasets, models
+from gensight.errors import GensightError
+from gensight.specs import declared
+from gensight.specs.base import read_yaml
+from gensight.specs.project import Project, load_project
+
+# Name as people say it: the module that its absence would be missed by, and its distribution.
+EXTRAS = {
+    "torch": ("torch", "torch"),
+    "diffusers": ("diffusers", "diffusers"),
+    "transformers": ("transformers", "transformers"),
+    "openai": ("openai", "openai"),
+    "google-genai": ("google.genai", "google-genai"),
+    "anthropic": ("anthropic", "anthropic"),
+}
+LEAST_DISK_BYTES, LITTLE_DISK_BYTES = 10**8, 10**9
+NEVER_RUN = "never run here"
+# Kinds of models whose adapters have made real forward passes.
+PROVEN_KINDS = frozenset({"reference"})
+
+
+@dataclass
+class Health:
+    """Everything that was found, with what keeps the demo from running."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def examine(root: Path) -> Health:
+    """Look at the installation and, below `root`, at the checkout."""
+    health = Health()
+    health.facts["versions"] = _versions(health)
+    health.facts["extras"] = {name: _extra(*names) for name, names in EXTRAS.items()}
+    health.facts["api_keys"] = _api_keys(health)
+    health.facts["free_disk_bytes"] = _free_disk(root, health)
+    if not (root / "Snakefile").is_file():
+        health.warnings.append(
+            "no Snakefile here: in the root of the checkout, models, "
+            "benchmarks and folders are examined too"
+        )
+        return health
+    try:
+        project = load_project(read_yaml(root / "config/config.yaml"), root)
+    except GensightError as error:
+        health.problems.append(str(error).replace(f"{root}/", ""))
+        return health
+    health.facts["models"] = _models(project, health)
+    health.facts["benchmarks"] = _benchmarks(project, health)
+    health.facts["folders"] = _folders(root, project, health)
+    return health
+
+
+def _versions(health: Health) -> dict[str, str | None]:
+    """Return the versions of Python, gensight and what it depends on, as installed."""
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    found["gensight"] = metadata.version("gensight")
+    for text in metadata.requires("gensight") or []:
+        requirement = Requirement(text)
+        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        version = _version(requirement.name)
+        found[requirement.name] = version
+        if version is None:
+            health.problems.append(f"{requirement.name} is not installed; run: make setup")
+        elif version not in requirement.specifier:
+            health.problems.append(
+                f"{requirement.name} {version} is installed, gensight needs "
+                f"{requirement.specifier}; run: make setup"
+            )
+    return found
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _extra(module: str, distribution: str) -> dict[str, Any]:
+    """Say whether a module could be imported, without importing it."""
+    try:
+        importable = importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the package around it is missing
+        importable = False
+    return {"importable": importable, "version": _version(distribution)}
+
+
+def _api_keys(health: Health) -> list[str]:
+    """Return the names, never the values, of exported keys: requests under them cost money."""
+    names = sorted(name for name in os.environ if name.endswith("_API_KEY"))
+    health.warnings += [
+        f"{name} is exported: every process started here can spend on it" for name in names
+    ]
+    return names
+
+
+def _free_disk(root: Path, health: Health) -> int:
+    free = shutil.disk_usage(root).free
+    if free < LEAST_DISK_BYTES:
+        health.problems.append(f"{free / 1e6:.0f} MB of disk are free; make room")
+    elif free < LITTLE_DISK_BYTES:
+        health.warnings.append(f"only {free / 1e6:.0f} MB of disk are free")
+    return free
+
+
+def _models(project: Project, health: Health) -> dict[str, dict[str, Any]]:
+    """Return every model with its adapter, and whether this version has it."""
+    found, adapters = {}, models.available()
+    for name, spec in project.models.items():
+        here = spec.adapter in adapters
+        proven = spec.kind in PROVEN_KINDS
+        found[name] = {
+            "adapter": spec.adapter,
+            "kind": spec.kind,
+            "adapter_exists": here,
+            "note": None if proven else NEVER_RUN,
+        }
+        if not here and name in project.config.run.models:
+            health.problems.append(
+                f"config/config.yaml: run.models: '{name}' needs the adapter '{spec.adapter}', "
+                "which this version does not have"
+            )
+    return found
+
+
+def _benchmarks(project: Project, health: Health) -> dict[str, dict[str, Any]]:
+    """Return every benchmark with whether its data are here, and what to get where they are not.
+
+    A data set module whose data are not built in says so itself: `missing_data(parameters)`
+    returns None, or what to get and where to put it.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for name, spec in project.benchmarks.items():
+        module = spec.dataset.module
+        defaults = declared.constants("datasets", module).get("DEFAULTS", {})
+        missing = _missing_data(module, {**defaults, **spec.dataset.parameters})
+        found[name] = {"dataset": module, "data_present": missing is None, "missing": missing}
+        if missing and name in project.config.run.benchmarks:
+            health.problems.append(f"{name}: {missing}")
+    return found
+
+
+def _missing_data(module: str, parameters: dict[str, Any]) -> str | None:
+    ask = getattr(datasets.load(module), "missing_data", None)
+    return ask(parameters) if ask else None
+
+
+def _folders(root: Path, project: Project, health: Health) -> dict[str, bool]:
+    """Say which of the folders that a run writes to can be written."""
+    folders = {"ledger": project.ledger, "results": root / "results", "logs": root / "logs"}
+    found = {}
+    for name, path in folders.items():
+        existing = next(p for p in (path, *path.parents) if p.exists())
+        found[name] = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+        if not found[name]:
+            health.problems.append(f"{name}: nothing can be written to {path}")
+    return found

@@ -1,0 +1,119 @@
+"""Samples of the four tasks from finished scenes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from gensight.datasets.scenes.counting import count_bin
+from gensight.datasets.scenes.parameters import Address, SceneParameters, locate, parse
+from gensight.datasets.scenes.room import MAX_DEPTH_M, MIN_DEPTH_M
+from gensight.datasets.scenes.scene import Scene, build
+from gensight.images import encode_array, encode_mask, encode_png
+from gensight.records import Sample
+
+LICENCE = "Apache-2.0"
+
+
+def iter_samples(parameters: Mapping[str, Any], ranks: Iterable[int]) -> Iterator[Sample]:
+    """Yield the samples of these ranks, in their order; each depends on its own rank alone.
+
+    Raises:
+        SpecError: a parameter or a rank is wrong.
+        GensightError: the knobs leave no scene that obeys the rules.
+    """
+    checked = parse(parameters)
+    built_for: tuple[int, Mapping[str, Any]] | None = None
+    for rank in ranks:
+        address = locate(checked, rank)
+        if built_for != (address.scene, address.knobs):
+            scene = build(checked, address.scene, address.knobs)
+            built_for = (address.scene, address.knobs)
+        yield _sample(checked, address, rank, scene)
+
+
+def _sample(parameters: SceneParameters, address: Address, rank: int, scene: Scene) -> Sample:
+    split = "" if parameters.split == "main" else f"{parameters.split}_"
+    sample_id = f"scenes_{parameters.seed}_{split}{parameters.task}_{rank:06d}"
+    knobs = {**address.knobs, "objects": len(scene.layout.plans)}
+    colours = {plan.colour for plan in scene.layout.plans}
+    return Sample(
+        sample_id=sample_id,
+        rank=rank,
+        cluster_id=f"scenes_{parameters.seed}_{split}{parameters.family}_{address.scene:06d}",
+        licence=LICENCE,
+        image={"bytes": encode_png(scene.picture), "path": f"{sample_id}.png"},
+        width=parameters.width,
+        height=parameters.height,
+        tags=["red_scene"] if "red" in colours else [],
+        knobs={name: str(level) for name, level in sorted(knobs.items())},
+        **TRUTHS[parameters.task](scene, address),
+    )
+
+
+def _segmentation(scene: Scene, address: Address) -> dict[str, Any]:
+    query, twin = scene.queries[address.query], scene.queries[1 - address.query]
+    return {
+        "query": query.text,
+        "query_kind": query.kind,
+        "stratum": query.kind,
+        "target_mask": encode_mask(scene.silhouettes[query.target]),
+        "twin_mask": encode_mask(scene.silhouettes[twin.target]),
+    }
+
+
+def _depth(scene: Scene, address: Address) -> dict[str, Any]:
+    return {
+        "stratum": f"ratio {address.knobs['depth_ratio']}",
+        "target_depth_m": encode_array(scene.depth_m),
+        "valid_mask": encode_mask(np.ones(scene.depth_m.shape, bool)),
+        "min_depth_m": MIN_DEPTH_M,
+        "max_depth_m": MAX_DEPTH_M,
+    }
+
+
+def _normals(scene: Scene, address: Address) -> dict[str, Any]:
+    return {
+        "stratum": f"ratio {address.knobs['depth_ratio']}",
+        "target_normals": encode_array(scene.normals()),
+        "valid_mask": encode_mask(np.ones(scene.depth_m.shape, bool)),
+    }
+
+
+def _counting(scene: Scene, address: Address) -> dict[str, Any]:
+    wanted = scene.layout.wanted
+    if wanted is None:
+        raise ValueError("only counting scenes say what is counted")
+    masks = [
+        mask
+        for plan, mask in zip(scene.layout.plans, scene.silhouettes, strict=True)
+        if wanted.matches(plan.shape, plan.colour)
+    ]
+    return {
+        "query": wanted.phrase,
+        "query_kind": "referring",
+        "stratum": count_bin(len(masks)),
+        "target_count": len(masks),
+        "target_points": [inner_point(mask) for mask in masks],
+        "target_instances": [encode_mask(mask) for mask in masks],
+    }
+
+
+TRUTHS = {
+    "segmentation": _segmentation,
+    "depth": _depth,
+    "counting": _counting,
+    "normals": _normals,
+}
+
+
+def inner_point(mask: np.ndarray) -> dict[str, float]:
+    """Return the centroid of a mask or, where that pixel lies outside, the pixel nearest to it."""
+    rows, columns = np.nonzero(mask)
+    x, y = float(columns.mean()), float(rows.mean())
+    if mask[round(y), round(x)]:
+        return {"x": x, "y": y}
+    nearest = int(np.argmin((columns - x) ** 2 + (rows - y) ** 2))
+    return {"x": float(columns[nearest]), "y": float(rows[nearest])}

@@ -1,0 +1,103 @@
+"""What files say about themselves: Parquet metadata, and marks in tables and figures."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from spine_rows import sample
+
+from gensight.digests import digest_of
+from gensight.errors import RecordError
+from gensight.footers import Footer, mark, read_footer, rebuild_command
+from gensight.records import Sample, write_rows
+
+DIGEST, INPUTS = "a" * 64, {"results/summaries/x.parquet": "b" * 64}
+COMMAND = "remove it and run: snakemake --cores 2 "
+
+
+def test_a_parquet_footer_says_what_determined_the_file(tmp_path):
+    upstream, path = tmp_path / "samples.parquet", tmp_path / "again.parquet"
+    write_rows(upstream, Sample, [sample(0)], {"stage": "samples", "n": 1})
+    write_rows(path, Sample, [sample(0), sample(1)], {"stage": "samples", "n": 2}, [upstream])
+    first, second = read_footer(upstream), read_footer(path)
+    assert (second.stage, second.rows, second.determinants["n"]) == ("samples", 2, 2)
+    assert second.digest == digest_of({"stage": "samples", "n": 2})
+    assert second.inputs == {str(upstream): first.content}
+    assert first.content != second.content
+
+
+def test_content_depends_on_rows_alone_and_digest_on_determinants_alone(tmp_path):
+    def footer(rows, **determinants):
+        write_rows(tmp_path / "x.parquet", Sample, rows, determinants)
+        return read_footer(tmp_path / "x.parquet")
+
+    one, other = footer([sample(0)], n=1), footer([sample(0)], n=2)
+    assert one.content == other.content and one.digest != other.digest
+    swapped = [footer([sample(a), sample(b)], n=1) for a, b in ((0, 1), (1, 0))]
+    assert swapped[0].content != swapped[1].content
+    assert swapped[0].digest == swapped[1].digest == one.digest
+
+
+@pytest.mark.parametrize("suffix", [".tex", ".csv", ".png"])
+def test_a_mark_is_found_among_other_bytes(tmp_path, suffix):
+    path = tmp_path / "tables" / f"x{suffix}"
+    path.parent.mkdir()
+    path.write_bytes(b"\x89PNG\0% " + mark(DIGEST, INPUTS).encode() + b"\n\xff more")
+    footer = read_footer(path)
+    assert footer.stage == "tables"
+    assert footer.digest == DIGEST
+    assert footer.inputs == {"": digest_of(INPUTS)}
+
+
+def test_the_content_of_a_marked_file_follows_from_digest_and_inputs(tmp_path):
+    def content(digest, inputs):
+        path = tmp_path / "x.tex"
+        path.write_text(mark(digest, inputs))
+        return read_footer(path).content
+
+    assert content(DIGEST, INPUTS) == content(DIGEST, dict(INPUTS))
+    assert content(DIGEST, INPUTS) != content("c" * 64, INPUTS)
+    assert content(DIGEST, INPUTS) != content(DIGEST, {})
+
+
+def test_the_first_mark_of_a_document_is_its_own(tmp_path):
+    path = tmp_path / "all.tex"
+    path.write_text(f"% {mark(DIGEST, INPUTS)}\n% {mark('d' * 64, {})}\n")
+    assert read_footer(path).digest == DIGEST
+
+
+def write_foreign(path):
+    pq.write_table(pa.table({"a": [1]}), path)
+
+
+# (name, how it is written, what the line says)
+UNUSABLE = [
+    ("x.parquet", None, "is missing"),
+    ("x.parquet", lambda path: path.write_bytes(b""), "cannot be read"),
+    ("x.parquet", lambda path: path.write_bytes(b"<html>not found</html>"), "cannot be read"),
+    ("x.parquet", lambda path: path.write_bytes(b"PAR1\0\0\0\0PAR1"), "cannot be read"),
+    ("x.parquet", write_foreign, "was not written by gensight"),
+    ("x.tex", None, "is missing"),
+    ("x.tex", lambda path: path.write_text(""), "carries no digest"),
+    ("x.tex", lambda path: path.write_text("gensight-digest:abc"), "carries no digest"),
+]
+
+
+@pytest.mark.parametrize(("name", "write", "reason"), UNUSABLE)
+def test_an_unusable_file_is_one_line_with_the_rebuilding_command(tmp_path, name, write, reason):
+    path = tmp_path / name
+    if write:
+        write(path)
+    with pytest.raises(RecordError) as caught:
+        read_footer(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ") and reason in message
+    assert message.endswith(COMMAND + str(path)) and "\n" not in message
+
+
+def test_the_rebuilding_command_names_the_file():
+    assert rebuild_command("results/x.parquet") == f"{COMMAND}results/x.parquet"
+
+
+def test_a_footer_has_no_rows_and_inputs_unless_told():
+    footer = Footer(stage="samples", digest=DIGEST, content="")
+    assert (footer.rows, footer.inputs, footer.determinants) == (0, {}, {})

@@ -1,0 +1,371 @@
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from gensight.errors import RecordError, SpecError
+from gensight.records import Summary
+from gensight.specs.base import parse
+from gensight.specs.tables import TableSpec
+from gensight.tables import ModelInfo, RunFacts, build_table
+
+FACTS = RunFacts(name="demo", digest="ab" * 32, protocol=("Masks by Otsu.",))
+BENCHMARKS = {"scenes": "Scenes", "photographs": "Photographs"}
+MODELS = {
+    "alpha": {"label": "Alpha", "group": "generalist", "order": 1},
+    "beta": {"label": "Beta", "group": "generalist", "order": 2},
+    "gamma": {"label": "Gamma", "group": "generalist", "order": 3},
+    "cited": {"label": "Cited", "group": "generalist", "order": 0, "role": "published"},
+    "other": {"label": "Other", "group": "generalist", "order": 0, "role": "other_protocol"},
+    "oracle": {"label": "Oracle", "group": "reference", "order": 9, "role": "ceiling"},
+    "salient": {"label": "Salient", "group": "reference", "order": 9, "role": "floor"},
+}
+COLUMN = {"benchmark": "scenes", "scorer": "mask", "metric": "giou", "header": "gIoU", "scale": 100}
+
+
+def summary(model, value=0.5, **changes):
+    row = {
+        "model": model,
+        "benchmark": "scenes",
+        "prompt": "mid",
+        "scorer": "mask",
+        "variant": "otsu",
+        "metric": "giou",
+        "higher_is_better": True,
+        "unit": "fraction",
+        "value": value,
+        "n": 20,
+        "n_valid": 20,
+        "coverage": 1.0,
+        "format_valid": 1.0,
+        "format_valid_high": 1.0,
+        "clusters": 20,
+    }
+    return Summary(**row | changes)
+
+
+def spec(columns=(COLUMN,), rows=None, **options):
+    content = {
+        "title": "T",
+        "caption": "C.",
+        "label": "tab:t",
+        "columns": list(columns),
+        "rows": rows or {},
+        "options": {"show_coverage": False, "show_floor_ceiling": False} | options,
+    }
+    return parse("config/tables/t.yaml", TableSpec, content)
+
+
+def build(summaries, table_spec=None, models=None):
+    return build_table(table_spec or spec(), summaries, models or MODELS, BENCHMARKS, FACTS)
+
+
+def cells(table, model, severity=None):
+    (row,) = [
+        row
+        for group in table.groups
+        for row in group.rows
+        if (row.model, row.severity) == (model, severity)
+    ]
+    return row.cells
+
+
+def test_a_number_is_scaled_and_rounded_once_and_kept_unrounded():
+    (cell,) = cells(build([summary("alpha", 0.6815)]), "alpha")
+    assert (cell.kind, cell.printed, cell.number) == ("number", "68.2", 0.6815)
+
+
+@pytest.mark.parametrize(
+    ("high", "failed_above", "option", "role", "kind"),
+    [
+        (0.49, 0.5, None, "measured", "failed"),
+        (0.50, 0.5, None, "measured", "number"),
+        (0.51, 0.5, None, "measured", "number"),
+        (None, 0.5, None, "measured", "number"),
+        (0.00, None, None, "measured", "number"),
+        (0.00, None, 0.5, "measured", "number"),
+        (0.40, 0.7, None, "measured", "number"),
+        (0.29, 0.7, None, "measured", "failed"),
+        (0.40, 0.7, 0.5, "measured", "failed"),
+        (0.00, 0.5, None, "floor", "number"),
+        (0.00, 0.5, 0.5, "ceiling", "number"),
+        (0.00, 0.5, None, "disturbed", "number"),
+    ],
+)
+def test_x_follows_the_upper_bound_of_the_format_valid_share(
+    high, failed_above, option, role, kind
+):
+    info = ModelInfo(label="Alpha", role=role, failed_above=failed_above)
+    table = build(
+        [summary("alpha", format_valid_high=high)], spec(failed_above=option), {"alpha": info}
+    )
+    (cell,) = cells(table, "alpha")
+    assert (cell.kind, cell.printed, cell.number) == (kind, "50.0", 0.5)
+
+
+def test_a_cell_with_answers_that_never_arrived_is_no_number_and_no_competitor():
+    rows = [
+        summary("alpha", 0.9, infrastructure=1, n=19),
+        summary("beta", 0.5),
+        summary("gamma", 0.4),
+    ]
+    table = build(rows)
+    (alpha,), (beta,) = cells(table, "alpha"), cells(table, "beta")
+    assert alpha.kind == "incomplete" and alpha.summary.n == 19 and not alpha.best
+    assert beta.best
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
+def test_a_summary_without_a_value_is_undefined(value):
+    (cell,) = cells(build([summary("alpha", value)]), "alpha")
+    assert (cell.kind, cell.number) == ("undefined", None)
+
+
+def test_a_failed_cell_without_a_value_is_still_failed():
+    (cell,) = cells(build([summary("alpha", None, format_valid_high=0.1)]), "alpha")
+    assert (cell.kind, cell.printed) == ("failed", "")
+
+
+@pytest.mark.parametrize(
+    ("higher", "values", "best"),
+    [
+        (True, {"alpha": 0.7, "beta": 0.6}, {"alpha"}),
+        (False, {"alpha": 0.7, "beta": 0.6}, {"beta"}),
+        # Equal as printed shares the mark, unequal as printed does not.
+        (True, {"alpha": 0.70041, "beta": 0.70049, "gamma": 0.6999}, {"alpha", "beta", "gamma"}),
+        (True, {"alpha": 0.7006, "beta": 0.70049}, {"alpha"}),
+        # One competitor alone is not called best.
+        (True, {"alpha": 0.7, "oracle": 1.0, "cited": 0.9, "other": 0.95}, set()),
+        (True, {"alpha": 0.7, "beta": 0.6, "cited": 0.9, "other": 0.95}, {"alpha"}),
+        (True, {"oracle": 1.0, "salient": 0.3}, set()),
+    ],
+)
+def test_best_is_among_measured_rows_of_a_group(higher, values, best):
+    rows = [summary(model, value, higher_is_better=higher) for model, value in values.items()]
+    table = build(rows)
+    assert {model for model in values if cells(table, model)[0].best} == best
+
+
+def test_best_is_decided_within_each_group():
+    models = {name: MODELS["alpha"] | {"group": name[0]} for name in ("a1", "a2", "b1", "b2")}
+    values = {"a1": 0.9, "a2": 0.8, "b1": 0.5, "b2": 0.4}
+    table = build([summary(m, v) for m, v in values.items()], models=models)
+    assert [m for m in models if cells(table, m)[0].best] == ["a1", "b1"]
+
+
+def test_bold_can_be_switched_off():
+    table = build([summary("alpha", 0.9), summary("beta", 0.5)], spec(bold="none"))
+    assert not cells(table, "alpha")[0].best
+
+
+def test_valid_only_and_shares_have_no_best_and_shares_print_no_x():
+    columns = [
+        COLUMN | {"statistic": statistic, "header": statistic}
+        for statistic in ("valid_only", "coverage", "format_valid")
+    ]
+    rows = [
+        summary("alpha", valid_only=0.9, coverage=0.1, format_valid=0.1, format_valid_high=0.3),
+        summary("beta", valid_only=0.5, coverage=1.0),
+    ]
+    table = build(rows, spec(columns))
+    assert [cell.kind for cell in cells(table, "alpha")] == ["failed", "number", "number"]
+    assert [cell.printed for cell in cells(table, "alpha")] == ["90.0", "10.0", "10.0"]
+    assert not any(cell.best for cell in cells(table, "beta"))
+
+
+@pytest.mark.parametrize(
+    ("value", "floor", "ceiling", "printed", "kind"),
+    [
+        (0.5, 0.25, 0.75, "50", "number"),
+        (0.2, 0.25, 0.75, "-10", "number"),
+        (12.0, 40.0, 5.0, "80", "number"),
+        (0.5, 0.5, 0.5, "", "undefined"),
+        (0.5, None, 0.75, "", "undefined"),
+    ],
+)
+def test_gain_runs_from_the_floor_to_the_ceiling(value, floor, ceiling, printed, kind):
+    table = build([summary("alpha", value, floor=floor, ceiling=ceiling)], spec(show_gain=True))
+    shown, gain = cells(table, "alpha")
+    assert shown.kind == "number"
+    assert (gain.kind, gain.printed) == (kind, printed)
+    assert [column.header for column in table.columns] == ["gIoU", "gain"]
+
+
+def test_code_loss_is_the_difference_of_unrounded_values():
+    columns = [
+        COLUMN | {"metric": "absrel", "fit": "depth"},
+        COLUMN | {"metric": "absrel", "fit": "depth", "minus_fit": "monotone", "header": "loss"},
+    ]
+    rows = [
+        summary(
+            "alpha", 0.12345, metric="absrel", fit="depth", interval_low=0.1, interval_high=0.2
+        ),
+        summary("alpha", 0.02300, metric="absrel", fit="monotone"),
+        summary("beta", 0.12345, metric="absrel", fit="depth"),
+        summary("gamma", 0.12345, metric="absrel", fit="depth"),
+        summary("gamma", 0.1, metric="absrel", fit="monotone", infrastructure=2),
+    ]
+    table = build(rows, spec(columns, show_interval=True))
+    depth, loss = cells(table, "alpha")
+    assert (depth.printed, depth.interval) == ("12.3", ("10.0", "20.0"))
+    assert (loss.printed, loss.interval) == ("10.0", None)
+    assert cells(table, "beta")[1].kind == "not_applicable"
+    assert cells(table, "gamma")[1].kind == "incomplete"
+
+
+def test_a_model_without_rows_is_left_out_of_a_run_and_a_dash_in_a_list():
+    assert [row.model for row in build([summary("beta")]).groups[0].rows] == ["beta"]
+    table = build([summary("beta")], spec(rows={"models": ["gamma", "beta"]}))
+    assert [row.model for row in table.groups[0].rows] == ["gamma", "beta"]
+    assert cells(table, "gamma")[0].kind == "not_applicable"
+
+
+def test_an_unknown_model_in_a_list_is_named_with_the_nearest_one():
+    with pytest.raises(SpecError, match=r"'alpa' is not a model of the run \(did you mean 'alpha'"):
+        build([summary("beta")], spec(rows={"models": ["alpa"]}))
+
+
+def test_groups_follow_the_spec_then_the_models_order():
+    groups = [{"name": "reference", "label": "Reference models"}]
+    rows = [summary(model) for model in MODELS]
+    table = build(rows, spec(rows={"groups": groups}))
+    assert [group.label for group in table.groups] == ["Reference models", "generalist"]
+    assert [row.model for row in table.groups[1].rows] == [
+        "cited",
+        "other",
+        "alpha",
+        "beta",
+        "gamma",
+    ]
+
+
+def test_a_disturbed_model_prints_one_row_per_severity():
+    info = {"label": "Oracle, turned", "role": "disturbed", "severity_unit": "°"}
+    rows = [summary("hue", 0.5, severity=severity) for severity in (20.0, 5.0, 2.5)]
+    table = build(rows, models={"hue": info})
+    labels = [row.label for row in table.groups[0].rows]
+    assert labels == ["Oracle, turned, 2.5°", "Oracle, turned, 5°", "Oracle, turned, 20°"]
+    percent = build(rows, models={"hue": info | {"severity_unit": "%"}})
+    assert percent.groups[0].rows[0].label == "Oracle, turned, 2.5 %"
+    assert build(rows, spec(severity="hide"), {"hue": info}).groups == ()
+
+
+def test_floor_and_ceiling_rows_and_marks():
+    bounds = {"floor": 0.31, "floor_model": "salient", "ceiling": 0.98, "ceiling_model": "oracle"}
+    rows = [
+        summary(m, v, **bounds) for m, v in (("alpha", 0.6), ("salient", 0.31), ("oracle", 0.98))
+    ]
+    table = build(rows, spec(show_floor_ceiling=True))
+    last = table.groups[-1]
+    assert [(row.label, row.cells[0].printed) for row in last.rows] == [
+        ("Floor", "31.0"),
+        ("Ceiling", "98.0"),
+    ]
+    assert cells(table, "salient")[0].marks == ("floor",)
+    assert cells(table, "oracle")[0].marks == ("ceiling",)
+    assert cells(table, "alpha")[0].marks == ()
+
+
+def test_summaries_that_disagree_about_a_floor_are_refused():
+    rows = [summary("alpha", floor=0.3), summary("beta", floor=0.4)]
+    with pytest.raises(RecordError, match="disagree about the floor"):
+        build(rows, spec(show_floor_ceiling=True))
+
+
+def test_the_readable_column_counts_the_answers_of_its_block():
+    columns = [
+        COLUMN,
+        COLUMN | {"metric": "ciou", "header": "cIoU"},
+        COLUMN | {"benchmark": "photographs", "header": "gIoU"},
+    ]
+    rows = [
+        summary("alpha", n_valid=19),
+        summary("alpha", metric="ciou", n=18, n_valid=17),
+        summary("alpha", benchmark="photographs", n=3, n_valid=3),
+        summary("beta"),
+    ]
+    table = build(rows, spec(columns, show_coverage=True))
+    assert [column.header for column in table.columns] == [
+        "gIoU",
+        "cIoU",
+        "read/n",
+        "gIoU",
+        "read/n",
+    ]
+    assert cells(table, "alpha")[2].printed == "17/18, 19/20"
+    assert cells(table, "alpha")[4].printed == "3/3"
+    assert cells(table, "beta")[4].kind == "not_applicable"
+
+
+def test_the_only_variant_is_taken_and_several_must_be_named():
+    (cell,) = cells(build([summary("alpha", variant="grey")]), "alpha")
+    assert cell.kind == "number"
+    rows = [summary("alpha", variant="otsu"), summary("alpha", variant="kmeans")]
+    with pytest.raises(SpecError, match="name a variant; scorer 'mask' has kmeans, otsu"):
+        build(rows)
+    assert cells(build(rows, spec([COLUMN | {"variant": "kmeans"}])), "alpha")[0].kind == "number"
+
+
+def test_strata_are_shown_only_by_columns_that_ask():
+    rows = [summary("alpha", 0.5), summary("alpha", 0.2, stratum="indoor")]
+    assert cells(build(rows), "alpha")[0].printed == "50.0"
+    assert cells(build(rows, spec([COLUMN | {"stratum": "indoor"}])), "alpha")[0].printed == "20.0"
+
+
+def test_two_rows_for_one_cell_are_refused():
+    with pytest.raises(RecordError, match="two rows for alpha/scenes/mid/mask/otsu/giou"):
+        build([summary("alpha", 0.5), summary("alpha", 0.6)])
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    rows = [
+        summary(model, 0.1 * place, severity=severity)
+        for place, (model, severity) in enumerate(itertools.product(MODELS, (None, 1.0, 2.0)))
+    ]
+    expected = build(rows)
+    for seed in range(3):
+        random.Random(seed).shuffle(rows)
+        assert build(rows) == expected
+
+
+def test_display_info_is_strict():
+    with pytest.raises(SpecError, match="unknown key 'lable'"):
+        build([summary("alpha")], models={"alpha": {"lable": "Alpha"}})
+    with pytest.raises(SpecError, match="key 'label' is missing"):
+        build([summary("alpha")], models={"alpha": {"order": 1}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, set()),
+        ({"format_valid_high": 0.1}, {"×: format failure"}),
+        ({"infrastructure": 1}, {"incomplete (n): answers"}),
+        ({"value": None}, {"–: does not apply"}),
+        ({"no_ground_truth": 4}, {"Scenes: 4 without usable truth"}),
+        ({"floor_model": "alpha"}, {"f: sets the floor"}),
+        ({"ceiling_model": "alpha"}, {"c: sets the ceiling"}),
+    ],
+)
+def test_a_mark_is_explained_only_where_it_occurs(changes, expected):
+    always = {"Printed × 100: gIoU.", "Masks by Otsu.", "Run demo, digest abababababab."}
+    notes = build([summary("alpha", **changes)]).notes
+    others = [note for note in notes if note not in always]
+    assert len(others) == len(expected)
+    assert all(note.startswith(tuple(expected)) for note in others)
+    assert always <= set(notes)
+
+
+def test_notes_of_models_share_a_letter_when_they_are_the_same():
+    models = {
+        name: MODELS["alpha"] | {"note": note}
+        for name, note in (
+            ("a", "never run here"),
+            ("b", "seen in training."),
+            ("c", "never run here"),
+        )
+    }
+    table = build([summary(name) for name in models], models=models)
+    assert table.notes[2:4] == ("a: never run here.", "b: seen in training.")

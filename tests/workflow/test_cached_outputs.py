@@ -1,0 +1,177 @@
+"""A fresh clone with cached outputs: nothing is generated, nothing stale is served."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from conftest import Checkout, write_small_config
+
+pytestmark = pytest.mark.workflow
+
+STAGES = ("samples", "requests", "generations", "predictions", "scores", "summaries", "tables")
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Checkout:
+    made = Checkout(tmp_path / "clone")
+    write_small_config(made)
+    return made
+
+
+def by_tar(source: Path, target: Path) -> None:
+    """Unpack in alphabetical order with the times of unpacking: the worst case."""
+    archive = target.parent / "results.tar"
+    with tarfile.open(archive, "w") as tar:
+        tar.add(source, "results")
+    subprocess.run(["tar", "-xmf", str(archive), "-C", str(target.parent)], check=True)
+
+
+def in_reverse_order(source: Path, target: Path) -> None:
+    for stage in reversed(STAGES):
+        shutil.copytree(source / stage, target / stage, copy_function=shutil.copy)
+
+
+def shuffled(seed: int):
+    def lay(source: Path, target: Path) -> None:
+        shutil.copytree(source, target)
+        files = sorted(path for path in target.rglob("*") if path.is_file())
+        times = random.Random(seed).sample(range(10**9, 10**9 + 10 * len(files)), len(files))
+        for path, time in zip(files, times, strict=True):
+            os.utime(path, (time, time))
+
+    return lay
+
+
+@pytest.mark.parametrize("metadata", [False, True], ids=["no-metadata", "metadata"])
+@pytest.mark.parametrize(
+    "lay",
+    [by_tar, in_reverse_order, shuffled(0), shuffled(1), shuffled(2)],
+    ids=["tar-m", "reverse", "shuffled-0", "shuffled-1", "shuffled-2"],
+)
+def test_a_whole_tree_plans_nothing(
+    clone: Checkout, finished_results: Checkout, lay: object, metadata: bool
+) -> None:
+    lay(finished_results.folder / "results", clone.folder / "results")
+    if metadata:
+        shutil.copytree(
+            finished_results.folder / ".snakemake/metadata", clone.folder / ".snakemake/metadata"
+        )
+    assert clone.planned() == {}
+    # The clone is a live checkout from here on: a new version reruns what follows from it.
+    clone.replace("src/gensight/extractors/dots.py", "VERSION = 1", "VERSION = 2")
+    planned = clone.planned()
+    assert planned == {
+        "extract": 4, "score": 4, "summarize": 1, "tabulate": 1, "collect_tables": 1
+    }
+
+
+def test_an_archive_restores_without_asking_anything(
+    clone: Checkout, finished_results: Checkout, tmp_path: Path
+) -> None:
+    archive = tmp_path / "outputs.tar"
+    finished_results.gensight("archive", "create", str(archive))
+    clone.gensight("archive", "restore", str(archive))
+    clone.gensight("archive", "verify")
+    assert clone.planned() == {}
+    assert clone.adapter_calls() == 0
+    # Growing asks only for what the archive does not hold.
+    clone.edit("config/config.yaml", run__n={"scenes_counting": 5}, run__models=["oracle", "echo"])
+    clone.run("results/summaries/scenes_counting.parquet")
+    assert clone.adapter_calls() == 2
+
+
+def test_only_generations_rebuild_everything_else_identically(
+    clone: Checkout, finished_results: Checkout
+) -> None:
+    shutil.copytree(
+        finished_results.folder / "results/generations", clone.folder / "results/generations"
+    )
+    planned = clone.planned()
+    assert not any(rule.startswith("generate") for rule in planned)
+    assert planned["sample"] == 2
+    clone.run()
+    assert clone.adapter_calls() == 0
+    kinds = (".parquet", ".tex", ".csv", ".md")
+    expected = finished_results.digests(*kinds)
+    unneeded = {path for path in expected if path.startswith("results/requests/")}
+    built = clone.digests(*kinds)
+    assert built == {path: digest for path, digest in expected.items() if path not in unneeded}
+    assert clone.planned() == {}
+
+
+def test_only_scores_rebuild_the_tables(clone: Checkout, finished_results: Checkout) -> None:
+    shutil.copytree(finished_results.folder / "results/scores", clone.folder / "results/scores")
+    assert clone.planned() == {"summarize": 2, "tabulate": 2, "collect_tables": 1}
+    clone.run()
+    for name in ("segmentation.tex", "counting.csv", "all.tex"):
+        built = (clone.folder / "results/tables" / name).read_bytes()
+        assert built == (finished_results.folder / "results/tables" / name).read_bytes()
+    assert clone.planned() == {}
+
+
+@pytest.mark.parametrize(
+    ("edit", "key"),
+    [
+        (lambda c: c.edit("config/config.yaml", run__n={"scenes_counting": 3}), "n is 4"),
+        (
+            lambda c: c.edit(
+                "config/benchmarks/scenes_counting.yaml", dataset__parameters__seed=9
+            ),
+            "parameters.seed is 0",
+        ),
+    ],
+    ids=["n", "seed"],
+)
+@pytest.mark.parametrize("stages", [STAGES, ("generations",), ("scores",)], ids=len)
+def test_files_of_other_settings_are_refused_in_one_line(
+    clone: Checkout, finished_results: Checkout, edit: object, key: str, stages: tuple[str, ...]
+) -> None:
+    for stage in stages:
+        shutil.copytree(
+            finished_results.folder / "results" / stage, clone.folder / "results" / stage
+        )
+    edit(clone)
+    done = clone.snakemake(check=False)
+    lines = [line for line in done.stderr.splitlines() if "profile" not in line]
+    assert done.returncode == 1
+    assert len(lines) == 1
+    assert lines[0].startswith("gensight: results/")
+    assert key in lines[0]
+    assert "rm results/" in lines[0]
+    assert clone.adapter_calls() == 0
+
+
+def test_nothing_is_reached_and_no_torch_is_needed(
+    clone: Checkout, finished_results: Checkout, tmp_path: Path
+) -> None:
+    """Sockets are blocked and importing torch fails, in Snakemake and in every job."""
+    shutil.copytree(
+        finished_results.folder / "results/generations", clone.folder / "results/generations"
+    )
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "torch.py").write_text("raise ImportError('torch is not here')\n")
+    (site / "sitecustomize.py").write_text(
+        "import socket\n"
+        "def refuse(self, address, *rest):\n"
+        "    if self.family != socket.AF_UNIX:\n"
+        "        raise OSError(f'a connection to {address} was tried')\n"
+        "socket.socket.connect = refuse\n"
+        "socket.socket.connect_ex = refuse\n"
+    )
+    environment = clone.environment()
+    environment["PYTHONPATH"] = f"{site}:{environment['PYTHONPATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"],
+        cwd=clone.folder, env=environment, capture_output=True, text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (clone.folder / "results/tables/all.tex").exists()
+    assert clone.adapter_calls() == 0
