@@ -50,7 +50,9 @@ PROJECT = {
         "n": 20,
         "held_out": {"first_rank": 500, "n": 4},
         "prompts": ["mid", "plan"],
-        "scorers": {"mask": {"extractor": "mask", "measure": "overlap", "metrics": ["giou", "ciou"]}},
+        "scorers": {
+            "mask": {"extractor": "mask", "measure": "overlap", "metrics": ["giou", "ciou"]}
+        },
         "display": {"label": "Tiny masks"},
     },
     "config/benchmarks/tiny_depth.yaml": {
@@ -71,22 +73,34 @@ PROJECT = {
     },
     "resources/prompts/segmentation/mid.yaml": {
         "task": "segmentation",
-        "turns": [{"parts": [{"image": "input"}, {"text": "Paint {query}."}],
-                   "answer_form": dict(MASK_FORM)}],
+        "turns": [
+            {
+                "parts": [{"image": "input"}, {"text": "Paint {query}."}],
+                "answer_form": dict(MASK_FORM),
+            }
+        ],
     },
     "resources/prompts/segmentation/plan.yaml": {
         "task": "segmentation",
         "turns": [
-            {"parts": [{"image": "input"}, {"text": "Where is {query}?"}],
-             "answer_form": {"kind": "text", "content": "bounding_box"}},
-            {"parts": [{"image": "input"}, {"reply": 0}, {"text": "Now paint it."}],
-             "answer_form": dict(MASK_FORM)},
+            {
+                "parts": [{"image": "input"}, {"text": "Where is {query}?"}],
+                "answer_form": {"kind": "text", "content": "bounding_box"},
+            },
+            {
+                "parts": [{"image": "input"}, {"reply": 0}, {"text": "Now paint it."}],
+                "answer_form": dict(MASK_FORM),
+            },
         ],
     },
     "resources/prompts/depth/mid.yaml": {
         "task": "depth",
-        "turns": [{"parts": [{"image": "input"}, {"text": "Draw the depth."}],
-                   "answer_form": {"kind": "depth", "near": "bright"}}],
+        "turns": [
+            {
+                "parts": [{"image": "input"}, {"text": "Draw the depth."}],
+                "answer_form": {"kind": "depth", "near": "bright"},
+            }
+        ],
     },
 }
 CONFIG = {

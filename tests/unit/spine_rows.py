@@ -108,16 +108,30 @@ def score(rank, value=0.5, **columns):
 def request(rank):
     """Return a request of one turn."""
     return Request(
-        request_id=f"r{rank}", sample_ids=[f"s{rank}"], rank=rank, prompt="mid",
-        prompt_hash="h", turns=[TURN],
+        request_id=f"r{rank}",
+        sample_ids=[f"s{rank}"],
+        rank=rank,
+        prompt="mid",
+        prompt_hash="h",
+        turns=[TURN],
     )
 
 
 def summary(value=0.5):
     """Return one summary row."""
     return Summary(
-        model="oracle", benchmark="tiny_masks", prompt="mid", scorer="mask", variant="otsu",
-        metric="giou", higher_is_better=True, unit="%", value=value, n=2, n_valid=2, clusters=2,
+        model="oracle",
+        benchmark="tiny_masks",
+        prompt="mid",
+        scorer="mask",
+        variant="otsu",
+        metric="giou",
+        higher_is_better=True,
+        unit="%",
+        value=value,
+        n=2,
+        n_valid=2,
+        clusters=2,
     )
 
 

@@ -48,7 +48,7 @@ def test_starting_up_imports_no_library():
 def test_every_command_has_help(name):
     result = call(name, "--help")
     assert result.exit_code == 0
-    assert result.stdout.startswith(f"Usage: main {name}")
+    assert result.stdout.startswith(f"Usage: gensight {name}")
 
 
 def test_help_lists_every_command():
@@ -63,7 +63,7 @@ def test_help_lists_every_command():
 def test_misuse_is_a_usage_error(arguments):
     result = call(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "Usage: main" in result.stderr
+    assert "Usage: gensight" in result.stderr
 
 
 def test_the_same_call_prints_the_same_bytes(tmp_path):

@@ -65,8 +65,11 @@ SOURCES = [
     ("VERSION = 3\nDEFAULTS = {'a': [1, None], 'b': -0.5}\n", {"a": [1, None], "b": -0.5}),
     ("VERSION: int = 3\nDEFAULTS: dict = {'a': (1, 2)}\n", {"a": (1, 2)}),
     ("VERSION = 3\nCOMMON = {'a': 1}\nDEFAULTS = {**COMMON, 'b': 2, 'a': 3}\n", {"a": 3, "b": 2}),
-    ("from gensight.extractors._shared import COMMON\nVERSION = 3\n"
-     "DEFAULTS = {'b': 1, **COMMON}\n", {"b": 1, "long_side": 1024}),
+    (
+        "from gensight.extractors._shared import COMMON\nVERSION = 3\n"
+        "DEFAULTS = {'b': 1, **COMMON}\n",
+        {"b": 1, "long_side": 1024},
+    ),
     ("import nowhere_to_be_found\nVERSION = 3\nDEFAULTS = {}\n", {}),
 ]
 
@@ -114,7 +117,9 @@ TYPES = [
 
 @pytest.mark.parametrize(("default", "given", "accepted"), TYPES)
 def test_given_values_have_the_type_of_the_default(package, default, given, accepted):
-    (package / "measures/made_here.py").write_text(f"VERSION = 1\nDEFAULTS = {{'a': {default!r}}}\n")
+    (package / "measures/made_here.py").write_text(
+        f"VERSION = 1\nDEFAULTS = {{'a': {default!r}}}\n"
+    )
     forget()
     if accepted:
         merged = declared.merged("f.yaml", "settings", "measures", "made_here", {"a": given})

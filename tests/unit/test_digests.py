@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gensight.digests import canonical_json, differences, digest_of, digest_of_bytes, seed_of
@@ -42,8 +42,19 @@ def test_another_process_computes_the_same(hash_seed):
 
 
 # Pairs that a person would call different must have different digests.
-DIFFERENT = [(1, 1.0), (1, "1"), (1, True), (None, 0), (None, ""), ([], {}), ([1, 2], [2, 1]),
-             ({"a": None}, {}), ("é", "e\u0301"), ({"a": {"b": 1}}, {"a.b": 1}), (0.0, -0.0)]
+DIFFERENT = [
+    (1, 1.0),
+    (1, "1"),
+    (1, True),
+    (None, 0),
+    (None, ""),
+    ([], {}),
+    ([1, 2], [2, 1]),
+    ({"a": None}, {}),
+    ("é", "e\u0301"),
+    ({"a": {"b": 1}}, {"a.b": 1}),
+    (0.0, -0.0),
+]
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
@@ -85,11 +96,13 @@ trees = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from("abc"), trees))
 def test_a_tree_does_not_differ_from_itself(tree):
     assert list(differences(tree, tree)) == []
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from("ab"), trees, min_size=1), st.integers())
 def test_a_changed_leaf_is_the_only_difference(tree, value):
     key = sorted(tree)[0]

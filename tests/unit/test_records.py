@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import fields, replace
 from itertools import count, islice
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -91,7 +92,7 @@ def test_another_process_writes_equal_bytes(tmp_path, path):
         "write(sys.argv[2], Sample, [full_row(Sample)])"
     )
     subprocess.run(
-        [sys.executable, "-c", code, os.path.dirname(__file__), str(other)],
+        [sys.executable, "-c", code, str(Path(__file__).parent), str(other)],
         env={"PYTHONHASHSEED": "3", "OMP_NUM_THREADS": "1"},
         check=True,
     )
@@ -246,8 +247,9 @@ def test_pictures_are_stored_plainly_and_everything_else_is_compressed(path):
     write(path, Sample, [replace(full_row(Sample), image={"bytes": noise, "path": None})])
     assert noise in path.read_bytes()
     group = pq.read_metadata(path).row_group(0)
-    compression = {c.path_in_schema: c.compression
-                   for c in map(group.column, range(group.num_columns))}
+    compression = {
+        c.path_in_schema: c.compression for c in map(group.column, range(group.num_columns))
+    }
     plain = {name for name, kind in compression.items() if kind == "UNCOMPRESSED"}
     assert plain == {"image.bytes"}
     assert compression["target_depth_m.bytes"] == "ZSTD"
@@ -310,12 +312,25 @@ FEATURES = [
     ("samples", "label_flag", {"dtype": "bool", "_type": "Value"}),
     ("samples", "min_depth_m", {"dtype": "float64", "_type": "Value"}),
     ("samples", "tags", {"feature": {"dtype": "string", "_type": "Value"}, "_type": "List"}),
-    ("samples", "target_mask", {
-        "size": {"feature": {"dtype": "int32", "_type": "Value"}, "_type": "List"},
-        "counts": {"dtype": "string", "_type": "Value"}}),
-    ("predictions", "points", {
-        "feature": {"x": {"dtype": "float64", "_type": "Value"},
-                    "y": {"dtype": "float64", "_type": "Value"}}, "_type": "List"}),
+    (
+        "samples",
+        "target_mask",
+        {
+            "size": {"feature": {"dtype": "int32", "_type": "Value"}, "_type": "List"},
+            "counts": {"dtype": "string", "_type": "Value"},
+        },
+    ),
+    (
+        "predictions",
+        "points",
+        {
+            "feature": {
+                "x": {"dtype": "float64", "_type": "Value"},
+                "y": {"dtype": "float64", "_type": "Value"},
+            },
+            "_type": "List",
+        },
+    ),
 ]
 
 

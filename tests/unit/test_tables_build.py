@@ -11,7 +11,7 @@ from gensight.specs.base import parse
 from gensight.specs.tables import TableSpec
 from gensight.tables import ModelInfo, RunFacts, build_table
 
-FACTS = RunFacts(name="demo", digest="ab" * 32, protocol=("Masks by Otsu.",))
+FACTS = RunFacts(name="demo", mark="gensight-digest:" + "ab" * 32, protocol=("Masks by Otsu.",))
 BENCHMARKS = {"scenes": "Scenes", "photographs": "Photographs"}
 MODELS = {
     "alpha": {"label": "Alpha", "group": "generalist", "order": 1},

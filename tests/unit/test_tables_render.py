@@ -20,6 +20,7 @@ from gensight.tables import (
 )
 
 DIGEST = "0123456789abcdef" * 4
+MARK = f"gensight-digest:{DIGEST} gensight-inputs:{DIGEST[::-1]}"
 LABEL = r"A_b & {c} 50% #1 $x^2~ \n | <i>"
 MODELS = {
     "alpha": {"label": LABEL, "order": 1, "note": "never run here"},
@@ -82,15 +83,15 @@ def table(columns=("gIoU",), rows=ROWS, models=MODELS, **options):
         "options": {"show_interval": True} | options,
     }
     spec = parse("t.yaml", TableSpec, content)
-    facts = RunFacts(name="demo_run", digest=DIGEST, protocol=("Depth in [0, 80] m.",))
+    facts = RunFacts(name="demo_run", mark=MARK, protocol=("Depth in [0, 80] m.",))
     return build_table(spec, rows, models, {"scenes": "Scenes & co"}, facts)
 
 
 def test_every_format_carries_the_digest_where_it_is_looked_for():
-    assert render_tex(table()).splitlines()[0] == f"% gensight-digest:{DIGEST}"
-    assert render_markdown(table()).splitlines()[0] == f"<!-- gensight-digest:{DIGEST} -->"
-    assert f"gensight-digest:{DIGEST}" in render_csv(table())
-    assert all_document([], "r", DIGEST).splitlines()[0] == f"% gensight-digest:{DIGEST}"
+    assert render_tex(table()).splitlines()[0] == f"% {MARK}"
+    assert render_markdown(table()).splitlines()[0] == f"<!-- {MARK} -->"
+    assert MARK in render_csv(table())
+    assert all_document([], "r", DIGEST[:12], MARK).splitlines()[0] == f"% {MARK}"
 
 
 def test_tex_cells():
@@ -143,7 +144,7 @@ def test_csv_is_one_line_per_cell_with_everything_unrounded():
     assert (floor["value"], floor["n"], floor["ceiling"]) == ("", "", "")
     assert (ceiling["number"], ceiling["ceiling_model"]) == ("1.0", "oracle")
     assert alpha["severity"] == alpha["fit"] == alpha["rank_low"] == ""
-    assert {line["digest"] for line in lines} == {f"gensight-digest:{DIGEST}"}
+    assert {line["mark"] for line in lines} == {MARK}
 
 
 def test_a_table_without_rows_is_still_a_table():
@@ -178,7 +179,7 @@ def test_the_whole_document_compiles_and_stays_within_the_page(tmp_path):
         ("long_and_wide", many(110, columns=columns)),
         ("empty", table(rows=[])),
     ]
-    tex = all_document([(name, render_tex(each)) for name, each in named], "demo_run", DIGEST)
+    tex = all_document([(name, render_tex(each)) for name, each in named], "demo_run", DIGEST, MARK)
     (tmp_path / "all.tex").write_text(tex, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "all.tex"]
     done = subprocess.run(
@@ -189,7 +190,7 @@ def test_the_whole_document_compiles_and_stays_within_the_page(tmp_path):
 
 
 def test_the_document_inlines_its_tables_in_order():
-    tex = all_document([("b", "% B\n"), ("a", "% A\n")], "a_run", DIGEST)
+    tex = all_document([("b", "% B\n"), ("a", "% A\n")], "a_run", DIGEST, MARK)
     assert tex.index("% table b\n% B") < tex.index("% table a\n% A")
     assert r"\input" not in tex
     assert r"\textbf{a\_run}" in tex

@@ -51,7 +51,7 @@ class Program(click.Group):
             return ctx.exit(USER_ERROR)
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("gensight", cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gensight", message="%(prog)s %(version)s")
 def main() -> None:
     """Measure what image generators and multimodal models can see, reason about and draw."""

@@ -16,7 +16,7 @@ json_option: Callable[[Any], Any] = click.option(
 
 def print_json(content: Mapping[str, Any]) -> None:
     """Print one JSON object on one line, keys sorted; numbers that are not finite become null."""
-    click.echo(json.dumps(_plain(content), sort_keys=True, allow_nan=False, ensure_ascii=False))
+    click.echo(json.dumps(_plain(content), sort_keys=True, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:

@@ -27,6 +27,14 @@ from gensight.records import Sample
 # By the sign of d(depth) / d(grey): the end of the grey scale that is near.
 POLARITY = {-1: "near_bright", 0: "none", 1: "near_dark"}
 
+# What a pair of files can be measured by: no twin query, no true places of what is counted.
+METRICS = {
+    "overlap": ("giou", "ciou"),
+    "depth_fit": ("absrel", "delta1", "rmse_m", "polarity_contradicted"),
+    "count_match": ("mae", "rmse", "log_count_error"),
+    "normal_angle": ("mean_angle", "median_angle", "within_11", "within_22", "within_30"),
+}
+
 prediction_option = click.option(
     "--prediction",
     "predictions",
@@ -62,7 +70,7 @@ def segmentation(
     _check_pairs(predictions, targets)
     samples = (truths.mask_sample(i, path) for i, path in enumerate(targets, 1))
     pairs = _picture_pairs("mask", predictions, targets, samples, method)
-    _report("segmentation", score_pairs(pairs, "overlap", {}), as_json)
+    _report("segmentation", "mask", score_pairs(pairs, "overlap", METRICS["overlap"], {}), as_json)
 
 
 @command.command()
@@ -108,11 +116,11 @@ def depth(
     )
     pairs = _picture_pairs("depth", predictions, targets, samples, method)
     settings = {"answer_form": {"kind": "depth", "near": near}}
-    result = score_pairs(pairs, "depth_fit", settings)
+    result = score_pairs(pairs, "depth_fit", METRICS["depth_fit"], settings)
     for pair in result["pairs"]:
         _describe_fits(pair.get("fits", {}))
     caps = {"target_scale": scale, "min_depth_m": min_depth, "max_depth_m": max_depth}
-    _report("depth", result | caps, as_json)
+    _report("depth", "depth", result | caps, as_json)
 
 
 @command.command()
@@ -150,7 +158,12 @@ def counting(
     inputs = _paired_inputs(predictions, sources)
     pairs = _count_pairs(predictions, targets, inputs, method)
     settings = {"failure_constant": failure_constant}
-    _report("counting", score_pairs(pairs, "count_match", settings), as_json)
+    _report(
+        "counting",
+        "dots",
+        score_pairs(pairs, "count_match", METRICS["count_match"], settings),
+        as_json,
+    )
 
 
 @command.command()
@@ -169,7 +182,12 @@ def normals(
     _check_pairs(predictions, targets)
     samples = (truths.normals_sample(i, path) for i, path in enumerate(targets, 1))
     pairs = _picture_pairs("normals", predictions, targets, samples, method)
-    _report("normals", score_pairs(pairs, "normal_angle", {}), as_json)
+    _report(
+        "normals",
+        "normals",
+        score_pairs(pairs, "normal_angle", METRICS["normal_angle"], {}),
+        as_json,
+    )
 
 
 def _check_pairs(predictions: tuple[str, ...], targets: tuple[str, ...]) -> None:
@@ -261,8 +279,9 @@ def _describe_fits(fits: dict[str, dict[str, Any]]) -> None:
         numbers["polarity"] = POLARITY[(towards_dark > 0) - (towards_dark < 0)]
 
 
-def _report(task: str, result: dict[str, Any], as_json: bool) -> None:
-    result = {"task": task, **result}
+def _report(task: str, extractor: str, result: dict[str, Any], as_json: bool) -> None:
+    result = {"task": task, "extractor": extractor, **result}
+    result["versions"][extractor] = extractors.load(extractor).VERSION
     if as_json:
         print_json(result)
     else:

@@ -8,7 +8,7 @@ policy and lowers the coverage; a pair without usable truth is in no number.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -19,7 +19,6 @@ from gensight import measures, metrics
 from gensight.extractors import Reading
 from gensight.outcomes import Outcome
 from gensight.records import Prediction, Sample
-from gensight.specs import declared
 
 Parts = Mapping[str, float]
 
@@ -57,14 +56,16 @@ def prediction_of(sample: Sample, reading: Reading) -> Prediction:
     )
 
 
-def score_pairs(pairs: Iterable[Pair], measure: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every metric of a measure over the pairs, and for each of them, ready for JSON.
+def score_pairs(
+    pairs: Iterable[Pair], measure: str, names: Sequence[str], settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the named metrics of a measure over the pairs, and for each of them, ready for JSON.
 
     Numbers stand under the metric's name or, for a measure with fits, under `fits` and the fit's.
     One pair is in memory at a time.
     """
     module = measures.load(measure)
-    found = {name: metrics.load(name) for name in _metrics_of(measure)}
+    found = {name: metrics.load(name) for name in names}
     complete = {**module.DEFAULTS, **settings}
     scored = [_score(pair, module, found, complete) for pair in pairs]
     with_truth = [pair for pair in scored if pair.policy]
@@ -87,12 +88,6 @@ def score_pairs(pairs: Iterable[Pair], measure: str, settings: Mapping[str, Any]
     }
 
 
-def _metrics_of(measure: str) -> list[str]:
-    """Return the names of the metrics that read the parts of a measure."""
-    names = declared.names("metrics")
-    return [n for n in names if declared.constants("metrics", n).get("MEASURE") == measure]
-
-
 def _score(
     pair: Pair, module: ModuleType, found: Mapping[str, ModuleType], settings: Mapping[str, Any]
 ) -> _Scored:
@@ -100,7 +95,7 @@ def _score(
     if policy and pair.prediction.status == "ok":
         raw = policy = module.measure(pair.prediction, pair.sample, settings)
     status = pair.prediction.status if policy else "no_ground_truth"
-    facts = ("degenerate_output", "aspect_changed", "count", "facts")
+    facts = ("variant", "degenerate_output", "aspect_changed", "count", "facts")
     row = {
         **pair.named,
         **{name: getattr(pair.prediction, name) for name in facts},

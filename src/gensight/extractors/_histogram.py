@@ -16,10 +16,30 @@ EXACT_FLOAT32 = 2**24
 
 def histogram(grey: np.ndarray) -> np.ndarray:
     """Return the int64 counts of all 256 (uint8) or 65536 (uint16) levels of a grey picture."""
-    if grey.dtype == np.uint8 and grey.size < EXACT_FLOAT32:
-        return cv2.calcHist([grey], [0], None, [256], [0, 256]).ravel().astype(np.int64)
-    levels = int(np.iinfo(grey.dtype).max) + 1
-    return np.bincount(grey.ravel(), minlength=levels)
+    if grey.dtype != np.uint8 or grey.size >= EXACT_FLOAT32:
+        levels = int(np.iinfo(grey.dtype).max) + 1
+        return np.bincount(grey.ravel(), minlength=levels)
+    half = len(grey) // 2
+    counts = _single_counts(grey[2 * half :])
+    if half:
+        counts = counts + _pair_counts(grey[:half], grey[half : 2 * half])
+    return counts.astype(np.int64)
+
+
+def _single_counts(grey: np.ndarray) -> np.ndarray:
+    if not grey.size:
+        return np.zeros(256, np.float32)
+    return cv2.calcHist([grey], [0], None, [256], [0, 256]).ravel()
+
+
+def _pair_counts(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Count the levels of two pictures of one shape by the pairs they form.
+
+    Generated pictures are flat but for a little noise, so neighbours wait for the same few
+    counters; pairs from distant places spread over 65536, which is more than twice as fast.
+    """
+    pairs = cv2.calcHist([first, second], [0, 1], None, [256, 256], [0, 256, 0, 256])
+    return pairs.sum(axis=0) + pairs.sum(axis=1)
 
 
 def percentile(counts: np.ndarray, percent: float) -> int:

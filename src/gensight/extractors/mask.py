@@ -61,11 +61,14 @@ def _read(answer: Answer, settings: dict[str, Any]) -> dict[str, dict[str, Any]]
     is_small = grey.shape[0] <= size[1] and grey.shape[1] <= size[0]
     spread = contrast_of(counts, settings) if is_small else contrast(grey, size, settings)
     degenerate = spread < settings["contrast_floor"]
-    return {
+    columns = {
         variant: _columns(grey, counts, VARIANTS[variant], degenerate, settings)
-        | {"degenerate_output": degenerate}
         for variant in settings["variants"]
     }
+    for fields in columns.values():
+        fields["degenerate_output"] = degenerate
+        fields["facts"]["contrast"] = spread
+    return columns
 
 
 def _columns(

@@ -1,6 +1,6 @@
 """Figures: disturbance curves from summary rows, and galleries of answers chosen by a rule."""
 
-from gensight.figures.curves import curve_panel, draw_disturbance_curves
+from gensight.figures.curves import curve_panel, draw_disturbance_curves, panel_rows
 from gensight.figures.examples import (
     ChosenExample,
     chosen_examples,
@@ -21,6 +21,7 @@ __all__ = [
     "examples_json",
     "figure_pdf",
     "figure_png",
+    "panel_rows",
     "same_examples",
     "score_text",
 ]

@@ -70,7 +70,7 @@ def draw_disturbance_curves(spec: DisturbanceCurvesSpec, summaries: Iterable[Sum
             gridspec_kw=_margins(height, top),
         )
         for metric, line in zip(spec.panels, grid, strict=True):
-            cell = _cell_rows(metric, rows)
+            cell = panel_rows(metric, rows)
             for disturbance, axes in zip(spec.disturbances, line, strict=True):
                 _draw_panel(axes, curve_panel(metric, disturbance, spec.undisturbed, cell))
             _finish_row(line, metric, cell)
@@ -113,7 +113,7 @@ def _bound(rows: Sequence[Summary], name: str, metric: MetricPanelSpec) -> float
     return min(known) * metric.scale if len(known) == 1 else None
 
 
-def _cell_rows(metric: MetricPanelSpec, rows: Iterable[Summary]) -> list[Summary]:
+def panel_rows(metric: MetricPanelSpec, rows: Iterable[Summary]) -> list[Summary]:
     """Return the summary rows of every model in a panel's metric, over all strata."""
     place = (metric.benchmark, metric.prompt, metric.scorer, metric.metric, metric.fit)
     found = [

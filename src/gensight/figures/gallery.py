@@ -137,14 +137,15 @@ def _draw_row(
         )
         _draw_tile(figure.add_axes(box), tile)
     centre = (_left(len(tiles)) + SCORE_IN / 2) / style.WIDTH_IN
-    wrapped = "\n".join(part for line in item.score.split("\n") for part in _wrap(line, 14))
+    wrapped = "\n".join(part for line in item.score.split("\n") for part in _wrap(line, 12))
     figure.text(centre, middle, wrapped, ha="center", va="center", fontsize=6.5, linespacing=1.3)
 
 
 def _draw_name(figure: Figure, item: GalleryItem, middle: float, total: float) -> None:
     """Write the model above the middle of a row, the sample and the rule below it."""
     name = "\n".join(_wrap(item.model_label, 14))
-    details = "\n".join([*_wrap(item.sample_id, 20), item.rule])
+    sample = textwrap.wrap(item.sample_id.replace("_", "_ "), 20)
+    details = "\n".join([*(line.replace("_ ", "_") for line in sample), item.rule])
     figure.text(
         0.01, middle, name, ha="left", va="bottom", fontsize=7, fontweight="bold", linespacing=1.1
     )

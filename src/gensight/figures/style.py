@@ -16,7 +16,6 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-DIGEST_MARK = "gensight-digest:"
 WIDTH_IN = 7.0
 PNG_DPI = 200
 # A heading: the height of its title and of each grey line, and how much text a line holds.
@@ -87,20 +86,20 @@ def heading_lines(text: str) -> list[str]:
     return textwrap.wrap(text, LINE_CHARACTERS)
 
 
-def figure_pdf(figure: Figure, digest: str) -> bytes:
-    """Return the figure as PDF: no dates, `gensight-digest:<hex>` readable in its Keywords."""
+def figure_pdf(figure: Figure, mark: str) -> bytes:
+    """Return the figure as PDF: no dates, the mark readable in its Keywords."""
     metadata = {
         "Creator": "gensight",
         "Producer": "matplotlib",
         "CreationDate": None,
-        "Keywords": f"{DIGEST_MARK}{digest}",
+        "Keywords": mark,
     }
     return _saved(figure, "pdf", metadata)
 
 
-def figure_png(figure: Figure, digest: str) -> bytes:
-    """Return the figure as PNG at 200 dpi, `gensight-digest:<hex>` in a tEXt chunk `gensight`."""
-    return _saved(figure, "png", {"Software": None, "gensight": f"{DIGEST_MARK}{digest}"})
+def figure_png(figure: Figure, mark: str) -> bytes:
+    """Return the figure as PNG at 200 dpi, the mark in a tEXt chunk named `gensight`."""
+    return _saved(figure, "png", {"Software": None, "gensight": mark})
 
 
 def _saved(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:

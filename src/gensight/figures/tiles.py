@@ -1,8 +1,8 @@
 """The pictures of a gallery row: input, raw output, what was extracted, and the truth.
 
 Masks and dots lie over the input, so that a shifted answer is seen as shifted. Depth is shown in
-metres under one colour scale per row, set by the truth, after the same linear fit that the score
-uses. A tile whose picture is missing says why in words.
+metres under one colour scale per row, logarithmic and set by the truth, after the same linear fit
+that the score uses. A tile whose picture is missing says why in words.
 """
 
 from __future__ import annotations
@@ -199,8 +199,9 @@ def _aligned(
 
 
 def _depth_colours(depth_m: np.ndarray, valid: np.ndarray, near: float, far: float) -> np.ndarray:
-    """Colour metres, near bright and far dark; pixels without depth are light grey."""
-    share = np.clip((np.nan_to_num(depth_m) - near) / max(far - near, 1e-9), 0, 1)
+    """Colour metres by their logarithm, near bright and far dark; no depth is light grey."""
+    logarithm = np.log(np.clip(np.where(valid, depth_m, far), near, far) / near)
+    share = logarithm / max(np.log(far / near), 1e-9)
     coloured = matplotlib.colormaps[DEPTH_COLOURS](share, bytes=True)[:, :, :3].copy()
     coloured[~valid] = _INVALID_RGB
     return _shrunk(coloured)

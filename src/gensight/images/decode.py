@@ -18,6 +18,7 @@ from gensight.errors import ImageError
 from gensight.images.kinds import PictureInfo, check_complete, inspect, png_chunks
 from gensight.images.resize import resize_picture
 
+STRIP_ROWS = 256
 Matte = tuple[int, int, int] | np.ndarray
 
 _COLOUR = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_ANYDEPTH | cv2.IMREAD_IGNORE_ORIENTATION
@@ -123,7 +124,7 @@ def _cmyk_samples(data: bytes) -> np.ndarray:
 
 def _grey_key_alpha(data: bytes, picture: np.ndarray, info: PictureInfo) -> np.ndarray:
     """Return the alpha of a grey PNG whose tRNS chunk names one transparent level."""
-    payload = next(payload for name, payload in png_chunks(data) if name == b"tRNS")
+    payload = next((payload for name, payload in png_chunks(data) if name == b"tRNS"), b"")
     if len(payload) != 2:
         raise ImageError("the png picture has a tRNS chunk of the wrong length")
     highest = np.iinfo(picture.dtype).max
@@ -135,11 +136,24 @@ def _grey_key_alpha(data: bytes, picture: np.ndarray, info: PictureInfo) -> np.n
 def _composite(picture: np.ndarray, alpha: np.ndarray, matte: Matte) -> np.ndarray:
     """Return round(picture x alpha + matte x (1 - alpha)) as (H, W, 3) of the picture's dtype."""
     colour = cv2.cvtColor(picture, cv2.COLOR_GRAY2RGB) if picture.ndim == 2 else picture
+    if alpha.min() == np.iinfo(alpha.dtype).max:
+        return colour
+    behind = np.broadcast_to(_matte_picture(matte, colour), colour.shape)
+    result = np.empty_like(colour)
+    # In strips, since the products need twice or four times the bytes of a whole picture.
+    for top in range(0, len(colour), STRIP_ROWS):
+        strip = slice(top, top + STRIP_ROWS)
+        result[strip] = _blend(colour[strip], alpha[strip], behind[strip])
+    return result
+
+
+def _blend(colour: np.ndarray, alpha: np.ndarray, behind: np.ndarray) -> np.ndarray:
+    """Blend (h, W, 3) of 8 or 16 bits over 8-bit colours, rounding to nearest."""
     highest = int(np.iinfo(colour.dtype).max)
     # highest^2 plus half of highest just fits: 255 into uint16, 65535 into uint32.
     wide = np.uint16 if colour.dtype == np.uint8 else np.uint32
     opacity = alpha.astype(wide)[:, :, None]
-    behind = _matte_picture(matte, colour).astype(wide) * wide(highest // 255)
+    behind = behind.astype(wide) * wide(highest // 255)
     blended = colour * opacity + behind * (wide(highest) - opacity)
     return ((blended + wide(highest // 2)) // wide(highest)).astype(colour.dtype)
 

@@ -18,19 +18,20 @@ from gensight.errors import ImageError
 # Characters of one run: 7 hold 35 bits, more than any picture has pixels.
 LONGEST_RUN = 7
 OFFSET, MORE, SIGN, BITS = 48, 32, 16, 31
+# The least sizes that need 2, 3, ... characters.
+LIMITS = SIGN << 5 * np.arange(LONGEST_RUN - 1)
 
 
 def runs_of(mask: np.ndarray) -> np.ndarray:
     """Return the int64 runs of a bool (H, W) mask."""
-    pixels = np.ascontiguousarray(mask).view(np.uint8)
-    left, _, across, _ = cv2.boundingRect(pixels)
-    # Only these columns can hold an edge, with one column of zeros (if there is one) after them.
-    columns = cv2.transpose(np.ascontiguousarray(pixels[:, left : left + across + 1])).ravel()
-    starts = left * len(mask)
-    edges = np.flatnonzero(columns[1:] != columns[:-1]) + (starts + 1)
-    if across and columns[0]:
-        edges = np.concatenate(([starts], edges))
-    return np.diff(edges, prepend=0, append=mask.size)
+    height, width = mask.shape
+    # Edges are found along the rows, as the mask lies in memory, and sorted down the columns.
+    above, column = np.divmod(np.flatnonzero(mask[1:] != mask[:-1]), width)
+    tops = np.flatnonzero(mask[0, 1:] != mask[-1, :-1]) + 1
+    start = [0, 0] if mask[0, 0] else [0]
+    edges = (start, column * height + above + 1, tops * height, [mask.size])
+    edges = np.sort(np.concatenate(edges))
+    return edges[1:] - edges[:-1]
 
 
 def mask_of(runs: np.ndarray, height: int, width: int) -> np.ndarray:
@@ -47,14 +48,11 @@ def packed(runs: np.ndarray) -> str:
     """Return the characters of runs."""
     steps = runs.copy()
     steps[3:] -= runs[1:-2]
-    size = np.where(steps < 0, ~steps, steps)
-    lengths = np.ones(len(steps), np.int64)
-    for place in range(1, LONGEST_RUN):
-        lengths += size >= SIGN << 5 * (place - 1)
-    places = _places(lengths)
-    characters = np.repeat(steps, lengths) >> 5 * places & BITS
-    characters[places < np.repeat(lengths - 1, lengths)] |= MORE
-    return (characters + OFFSET).astype(np.uint8).tobytes().decode("ascii")
+    lengths = np.searchsorted(LIMITS, np.where(steps < 0, ~steps, steps), side="right") + 1
+    characters = np.repeat(steps, lengths) >> 5 * _places(lengths) & BITS
+    characters += OFFSET + MORE
+    characters[np.cumsum(lengths) - 1] -= MORE
+    return characters.astype(np.uint8).tobytes().decode("ascii")
 
 
 def unpacked(counts: str | bytes) -> np.ndarray:
@@ -75,5 +73,5 @@ def unpacked(counts: str | bytes) -> np.ndarray:
 
 def _places(lengths: np.ndarray) -> np.ndarray:
     """Return 0, 1, ... for the characters of each run, one run after another."""
-    starts = np.cumsum(lengths) - lengths
-    return np.arange(lengths.sum()) - np.repeat(starts, lengths)
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)

@@ -21,9 +21,11 @@ def standardise(data: bytes, *, long_side: int = LONG_SIDE, orient: bool = True)
         ImageError: the bytes are not a readable picture.
     """
     info = inspect(data)
-    upright = not orient or info.orientation == UPRIGHT
+    # A tag that is to be ignored must not reach a reader that would apply it, nor inks one that
+    # knows only light.
+    plain = info.orientation == UPRIGHT and info.bit_depth == 8 and info.colour != "cmyk"
     fits = (info.width, info.height) == fit_long_side(info.width, info.height, long_side)
-    if upright and fits and not info.had_alpha and info.bit_depth == 8:
+    if plain and fits and not info.had_alpha:
         return data
     picture = decode_rgb(data, matte=WHITE, orient=orient)
     width, height = fit_long_side(picture.shape[1], picture.shape[0], long_side)

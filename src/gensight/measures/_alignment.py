@@ -17,7 +17,7 @@ import numpy as np
 from gensight.measures import Parts
 from gensight.measures._monotone import LEVELS, levels
 
-PIECE = 1 << 16
+PIECE = 1 << 17
 # Relief below this share of the mean is rounding: a flat wall has no slope.
 RESOLUTION = 1e-6
 
@@ -57,11 +57,11 @@ class Pixels:
     def __init__(self, grey: np.ndarray, depth_m: np.ndarray, half: np.ndarray) -> None:
         self.grey, self.depth_m = grey, depth_m
         self.half = half.astype(np.uint16) * LEVELS
-        self.level = levels(grey)
         self.n = depth_m.size
         self.centre = cv2.sumElems(grey)[0] / self.n / (257 if grey.dtype == np.uint16 else 1)
         if not math.isfinite(self.centre):
             raise ValueError("the grey map holds values that are not finite")
+        self.level = levels(grey)
 
     def pieces(self) -> Iterator[Piece]:
         """Cut the pixels into pieces, in reading order."""

@@ -11,19 +11,21 @@ otherwise. A lone true point has no neighbour, and its gate is `assumed_lone_gat
 side (assumed: the 2 % of all others).
 
 Failure `silence_or_constant`: the answer fares as badly as the worse of a silent model (0) and of a
-constant one (`failure_constant`, the median of the held-out counts): error max(c, |m - c|), log
-error max(ln(c + 1), |ln((m + 1) / (c + 1))|), nothing matched, F1 0. So failing never beats either.
+constant one (m): error max(c, |m - c|), log error max(ln(c + 1), |ln((m + 1) / (c + 1))|), nothing
+matched, F1 0. So failing never beats either. m is `failure_constant` where the benchmark sets it,
+else the median of the held-out counts, else 5.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gensight import images
+from gensight.errors import SpecError
 from gensight.measures import Parts, PartsByFit, complete, required
 from gensight.measures._matching import maximum_matching
 from gensight.records import Prediction, Sample
@@ -32,10 +34,20 @@ VERSION = 1
 FAILURE_POLICIES = ("silence_or_constant",)
 DEFAULTS: dict[str, Any] = {
     "failure": "silence_or_constant",
-    "failure_constant": 5.0,
+    "failure_constant": None,
     "gate_share": 0.02,
     "assumed_lone_gate_share": 0.02,
 }
+FROZEN_CONSTANT = 5.0
+
+
+def settings_from(settings: Mapping[str, Any], held_out: Iterable[Sample]) -> dict[str, Any]:
+    """Return the failure constant of a benchmark from samples that are never evaluated."""
+    constant = settings.get("failure_constant")
+    if constant is None:
+        counts = [count for count in map(true_count, held_out) if count is not None]
+        constant = float(np.median(counts)) if counts else FROZEN_CONSTANT
+    return {"failure_constant": _count(constant)}
 
 
 def measure(
@@ -62,6 +74,7 @@ def measure(
 def failed(sample: Sample, settings: Mapping[str, Any]) -> PartsByFit | None:
     """Score a failed answer as the worse of silence and the constant, with nothing matched."""
     constant = complete(settings, DEFAULTS, FAILURE_POLICIES)["failure_constant"]
+    constant = FROZEN_CONSTANT if constant is None else _count(constant)
     truth = true_count(sample)
     if truth is None:
         return None
@@ -130,6 +143,12 @@ def matches_in_gates(
 
 def _distances(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.linalg.norm(first[:, None, :] - second[None, :, :], axis=2)
+
+
+def _count(constant: Any) -> float:
+    if isinstance(constant, bool) or not isinstance(constant, int | float) or not constant >= 0:
+        raise SpecError(f"settings.failure_constant: expected a number from 0, got {constant!r}")
+    return float(constant)
 
 
 def _true_places(sample: Sample, truth: int) -> int | None:

@@ -73,8 +73,11 @@ def measure(
 
 
 def failed(sample: Sample, settings: Mapping[str, Any]) -> PartsByFit | None:
-    """Give a failed answer the fits of a constant picture."""
-    return _measure(np.zeros((1, 1), np.uint8), sample, settings)
+    """Give a failed answer the fits of a constant picture; its polarity is not known."""
+    by_fit = _measure(np.zeros((1, 1), np.uint8), sample, settings)
+    for parts in (by_fit or {}).values():
+        parts.pop("polarity_contradicts", None)
+    return by_fit
 
 
 def align(
@@ -106,8 +109,10 @@ def align(
     usable = _usable(depth_m, valid, caps_m if caps_limit_truth else (None, None))
     if np.count_nonzero(usable) < 2:
         return None
-    half = halves(grey.shape, block_px)
-    picked = (part.ravel() if usable.all() else part[usable] for part in (grey, depth_m, half))
+    pictures = (grey, depth_m, halves(grey.shape, block_px))
+    # Picking by a mask copies; most truths are dense.
+    dense = bool(usable.all())
+    picked = (picture.ravel() if dense else picture[usable] for picture in pictures)
     return _fits(Pixels(*picked), caps_m, promised)
 
 
@@ -145,38 +150,44 @@ def _usable(depth_m: np.ndarray, valid: np.ndarray | None, caps_m: Caps) -> np.n
 def _fits(pixels: Pixels, caps_m: Caps, promised: float | None) -> dict[str, Parts]:
     """Return the parts of every fit over the valid pixels."""
     moments = pixels.moments()
-    table, curve = _curve(moments, caps_m)
     lines = {"depth": moments.depth, "disparity": moments.inverse}
-    against = promised is not None and moments.depth.slope * promised < 0
-    lines["signed"] = Line(0.0, moments.mean_m) if against else moments.depth
-    high_m = float(pixels.depth_m.max()) if caps_m[1] is None else caps_m[1]
+    if promised is not None:
+        against = moments.depth.slope * promised < 0
+        lines["signed"] = Line(0.0, moments.mean_m) if against else moments.depth
+    table, curve = _curve(moments, caps_m)
+    low_m, high_m = caps_m
+    floor = 1 / (float(pixels.depth_m.max()) if high_m is None else high_m)
     fits = {
         "depth": lambda piece: _clipped(evaluate(lines["depth"], piece), caps_m),
-        "disparity": lambda piece: _inverted(
-            evaluate(lines["disparity"], piece), caps_m[0], high_m
-        ),
+        "disparity": lambda piece: _inverted(evaluate(lines["disparity"], piece), low_m, floor),
         "monotone": lambda piece: table.take(piece.code),
+        "signed": lambda piece: _clipped(evaluate(lines["signed"], piece), caps_m),
     }
-    if against:
-        fits["signed"] = lambda piece: _clipped(evaluate(lines["signed"], piece), caps_m)
+    if lines.get("signed", lines["depth"]) == lines["depth"]:
+        del fits["signed"]
     parts = pixels.errors(fits)
-    parts["signed"] = parts["signed"] if against else dict(parts["depth"])
+    if "signed" in lines:
+        parts.setdefault("signed", dict(parts["depth"]))
     for name, line in lines.items():
         shift = line.at_centre - line.slope * pixels.centre
         parts[name] |= {"scale": line.slope, "shift": shift}
     parts["monotone"] |= curve
-    if promised is None:
-        return {name: parts[name] for name in FITS if name != "signed"}
+    if promised is not None:
+        _flag_polarity(parts, moments, promised)
+    return {name: parts[name] for name in FITS if name in parts}
+
+
+def _flag_polarity(parts: dict[str, Parts], moments: Moments, promised: float) -> None:
+    """Add to each fit whether its depth goes the other way than promised; no slope, no conflict."""
     slopes = {
         "depth": moments.depth.slope,
         # A disparity falls where depth rises.
         "disparity": -moments.inverse.slope,
-        "monotone": curve.get("direction", 0.0),
+        "monotone": parts["monotone"].get("direction", 0.0),
         "signed": moments.depth.slope,
     }
     for name, slope in slopes.items():
         parts[name]["polarity_contradicts"] = float(slope * promised < 0)
-    return {name: parts[name] for name in FITS}
 
 
 def _curve(moments: Moments, caps_m: Caps) -> tuple[np.ndarray, Parts]:
@@ -202,9 +213,9 @@ def _clipped(aligned_m: np.ndarray, caps_m: Caps) -> np.ndarray:
     return np.clip(aligned_m, *caps_m, out=aligned_m)
 
 
-def _inverted(disparity: np.ndarray, low_m: float | None, high_m: float) -> np.ndarray:
-    """Turn aligned disparities into depths of at most `high_m`, in place; never infinite."""
-    np.clip(disparity, 1 / high_m, 1 / low_m if low_m else None, out=disparity)
+def _inverted(disparity: np.ndarray, low_m: float | None, floor: float) -> np.ndarray:
+    """Turn aligned disparities into depths within the caps, in place; `floor` keeps them finite."""
+    np.clip(disparity, floor, 1 / low_m if low_m else None, out=disparity)
     return np.reciprocal(disparity, out=disparity)
 
 

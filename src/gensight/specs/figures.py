@@ -102,7 +102,8 @@ class GallerySpec(FigureSpec):
     """Answers of a few models to a few samples: input, raw output, extracted, truth, score.
 
     `rules` choose the samples, by the raw `metric`, among each model's own samples; with
-    `chosen_on` they are chosen among that model's samples and every model is shown on the same.
+    `chosen_on` they are chosen among that model's samples (at the severity that `models` gives it)
+    and every model is shown on the same.
     `variant: null` takes the scorer's only variant.
     """
 
@@ -119,7 +120,7 @@ class GallerySpec(FigureSpec):
     decimals: int = Field(default=1, ge=0, le=6)
     models: list[GalleryModelSpec] = Field(min_length=1)
     rules: list[Rule] = Field(default_factory=lambda: ["median"], min_length=1)
-    chosen_on: GalleryModelSpec | None = None
+    chosen_on: str | None = Field(default=None, pattern=NAME_PATTERN)
 
     @property
     def benchmarks(self) -> list[str]:
@@ -130,7 +131,7 @@ class GallerySpec(FigureSpec):
     def model_names(self) -> list[str]:
         """Return the models shown and the one the samples are chosen on, each once."""
         chosen = [] if self.chosen_on is None else [self.chosen_on]
-        return list(dict.fromkeys(entry.model for entry in [*self.models, *chosen]))
+        return list(dict.fromkeys([*(entry.model for entry in self.models), *chosen]))
 
 
 KINDS: dict[str, type[FigureSpec]] = {
@@ -144,11 +145,15 @@ def _model_of(content: dict[str, Any]) -> type[FigureSpec]:
     return KINDS.get(kind, FigureSpec) if isinstance(kind, str) else FigureSpec
 
 
-def load_figure(path: Path) -> FigureSpec:
-    """Read and validate one figure YAML; an unknown key is named with the keys of its kind.
+def parse_figure(file: str | Path, content: dict[str, Any]) -> FigureSpec:
+    """Validate the content of a figure file; an unknown key is named with the keys of its kind.
 
     Raises:
         SpecError: one line naming file, key and the allowed values.
     """
-    content = read_yaml(path)
-    return parse(path, _model_of(content), content)
+    return parse(file, _model_of(content), content)
+
+
+def load_figure(path: Path) -> FigureSpec:
+    """Read and validate one figure YAML."""
+    return parse_figure(path, read_yaml(path))

@@ -55,18 +55,18 @@ class _Scorer:
             raise
 
     def _rows(self, prediction: Prediction, sample: Sample) -> Iterator[Score]:
-        policy = self.measure.failed(sample, self.settings)
+        ok = prediction.status == "ok"
+        if ok:
+            policy = self.measure.measure(prediction, sample, self.settings)
+        else:
+            policy = self.measure.failed(sample, self.settings)
         if policy is None:
             yield from self._without_truth(prediction)
             return
-        raw: measures.PartsByFit = {}
-        if prediction.status == "ok":
-            raw = policy = self.measure.measure(prediction, sample, self.settings)
-        elif prediction.outcome in INFRASTRUCTURE_OUTCOMES:
-            # No answer arrived: not the model's failure, so there is no number for it.
-            policy = dict.fromkeys(policy, {})
         for fit, parts in policy.items():
-            yield from self._numbers(prediction, fit, raw.get(fit, {}), parts)
+            # An answer that never arrived is nobody's failure: there is no number for it.
+            scored = {} if prediction.outcome in INFRASTRUCTURE_OUTCOMES else parts
+            yield from self._numbers(prediction, fit, parts if ok else {}, scored)
 
     def _without_truth(self, prediction: Prediction) -> Iterator[Score]:
         for name in self.metrics:

@@ -57,7 +57,7 @@ def build_table(
         summaries: every summary row of the table's benchmarks.
         models: display info of every model of the run.
         benchmarks: printed label of each benchmark.
-        facts: the run's name, the table's digest and the protocol in words.
+        facts: the run's name, the table's mark and the protocol in words.
 
     Raises:
         SpecError: the spec lists a model that is not in the run, or needs a variant's name.
@@ -73,7 +73,7 @@ def build_table(
         caption=spec.caption,
         label=spec.label,
         run=facts.name,
-        digest=facts.digest,
+        mark=facts.mark,
         columns=columns,
         groups=tuple(groups),
         notes=tuple(table_notes(spec, columns, groups, infos, benchmarks, facts)),

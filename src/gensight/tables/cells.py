@@ -56,11 +56,20 @@ class ModelInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """The run a table belongs to: its name, the table's digest, and the protocol in words."""
+    """The run a table belongs to: its name, the table's mark, and the protocol in words.
+
+    The mark begins with `gensight-digest:<hex>`; what follows (`gensight-inputs:<hex>`) is carried
+    along unread.
+    """
 
     name: str
-    digest: str
+    mark: str
     protocol: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Return the hexadecimal digest that the mark begins with."""
+        return self.mark.split()[0].removeprefix("gensight-digest:")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +136,7 @@ class Table:
     caption: str
     label: str
     run: str
-    digest: str
+    mark: str
     columns: tuple[Column, ...]
     groups: tuple[Group, ...]
     notes: tuple[str, ...]

@@ -11,7 +11,6 @@ from gensight.tables.cells import Cell, Column, Group, Row, Table
 from gensight.tables.latex_text import escape
 from gensight.tables.notes import ROLE_MARKS, note_marks
 
-DIGEST_MARK = "gensight-digest:"
 PACKAGES = ("booktabs", "graphicx", "xcolor")
 # A page of 11 pt type holds about 45 rows of a \small table with its caption and notes.
 # A table of more than about ten columns is shrunk to the line, and so holds more rows a page.
@@ -21,12 +20,12 @@ _GREY = "black!55"
 
 
 def render_tex(table: Table) -> str:
-    """Return the table as LaTeX whose first line is `% gensight-digest:<hex>`.
+    """Return the table as LaTeX whose first line is `% gensight-digest:<hex> ...`.
 
     It is a float, shrunk to the line when it is too wide; a table with more rows than a page is
     several floats of one number. It needs the packages of `PACKAGES` and nothing else.
     """
-    lines = [f"% {DIGEST_MARK}{table.digest}", f"% needs \\usepackage{{{','.join(PACKAGES)}}}"]
+    lines = [f"% {table.mark}", f"% needs \\usepackage{{{','.join(PACKAGES)}}}"]
     pages = _pages(_body(table), len(table.columns))
     for place, rows in enumerate(pages):
         lines += _float(table, rows, first=place == 0, last=place == len(pages) - 1)
@@ -180,14 +179,18 @@ def _notes(table: Table) -> list[str]:
     ]
 
 
-def all_document(tables: Sequence[tuple[str, str]], run_name: str, run_digest: str) -> str:
+def all_document(
+    tables: Sequence[tuple[str, str]], run_name: str, run_digest: str, mark: str
+) -> str:
     """Return one whole LaTeX document with the tables of a run, in the given order.
+
+    Its first line is the mark, its heading prints the run's name and digest.
 
     Each table is inlined, so the file compiles wherever it is copied; the article class and
     `PACKAGES` with geometry are all it needs (texlive-latex-recommended).
     """
     lines = [
-        f"% {DIGEST_MARK}{run_digest}",
+        f"% {mark}",
         r"\documentclass[11pt,a4paper]{article}",
         r"\usepackage[margin=18mm]{geometry}",
         *(rf"\usepackage{{{package}}}" for package in PACKAGES),

@@ -9,7 +9,6 @@ from typing import Any
 
 from gensight.tables.cells import Cell, Column, Group, Row, Table
 from gensight.tables.notes import ROLE_MARKS, note_marks
-from gensight.tables.tex import DIGEST_MARK
 
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _WORDS = {"failed": "×", "incomplete": "incomplete", "undefined": "–", "not_applicable": "–"}
@@ -62,7 +61,7 @@ CSV_FIELDS = (
     "number",
     *SUMMARY_FIELDS,
     "run",
-    "digest",
+    "mark",
 )
 
 
@@ -72,7 +71,8 @@ def render_csv(table: Table) -> str:
     `number` is what the column shows, unrounded and before `scale`; `printed` is the token of the
     printed table, rounded and scaled. Everything else is the summary row, unrounded, with floats
     written so that they read back exactly. Missing is empty. The columns that count read answers
-    are left out: `n` and `n_valid` stand on every line. The last column holds the digest.
+    are left out: `n` and `n_valid` stand on every line. The last column holds
+    the mark (`gensight-digest:<hex> ...`).
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -94,7 +94,7 @@ def _csv_line(table: Table, group: Group, row: Row, column: Column, cell: Cell) 
     values += [printed_token(cell), cell.kind, cell.best, cell.number]
     bound = row.role if group.name == "bounds" else None
     values += [_summary_value(cell, name, bound) for name in SUMMARY_FIELDS]
-    values += [table.run, f"{DIGEST_MARK}{table.digest}"]
+    values += [table.run, table.mark]
     return ["" if value is None else _exact(value) for value in values]
 
 
@@ -118,11 +118,11 @@ def printed_token(cell: Cell) -> str:
 
 
 def render_markdown(table: Table) -> str:
-    """Return the table as GitHub Markdown whose first line is the digest in a comment."""
+    """Return the table as GitHub Markdown whose first line is the mark in a comment."""
     marks = note_marks(table.groups)
     names = ["Model", *(_column_name(column) for column in table.columns)]
     lines = [
-        f"<!-- {DIGEST_MARK}{table.digest} -->",
+        f"<!-- {table.mark} -->",
         f"## {_escaped(table.title)}",
         "",
         _escaped(table.caption),

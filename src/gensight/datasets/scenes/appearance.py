@@ -32,12 +32,12 @@ from gensight.datasets.scenes.raycaster import (
 from gensight.datasets.scenes.textures import Texture, draw_texture, fade
 
 CONTRAST = {"full": 1.0, "medium": 0.8, "low": 0.6}
-LIGHT = {"bright": 1.0, "dim": 0.5, "dark": 0.25}
+LIGHT = {"bright": 1.0, "dim": 0.55, "dark": 0.3}
 # Amplitude of the pattern, and the strength below which a surface stays plain.
 TEXTURE = {"plain": (0.0, 1.0), "mixed": (0.25, 0.5), "rich": (0.45, 0.0)}
 ROD_COLOUR = (92, 92, 96)
 # Line art: how much white is mixed into a colour, and the lightness and softness of the lines.
-PAPER_SHARE = {"room": 0.8, "things": 0.25}
+PAPER_SHARE = {"room": 0.8, "things": 0.18}
 LINE_LIGHT, LINE_BLUR_PX = 0.01, 0.5
 CREASE = 0.85
 AMBIENT, KEY, HEADLIGHT, SHINE = 0.40, 0.55, 0.12, 0.12

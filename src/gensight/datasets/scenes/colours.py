@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 MIN_DIFFERENCE = 20.0
-POOL_DIFFERENCE = 30.5
+POOL_DIFFERENCE = 35.0
 
 PALETTES: dict[str, dict[str, tuple[int, int, int]]] = {
     "base": {

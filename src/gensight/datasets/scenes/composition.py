@@ -25,7 +25,7 @@ from gensight.datasets.scenes.randomness import stream
 from gensight.datasets.scenes.room import draw_view
 from gensight.datasets.scenes.stage import Stage
 
-SMALL_RADIUS_PX = 25.0
+SMALL_RADIUS_PX = 30.0
 SMALL_VOLUME = (0.9, 1.1)
 LARGE_VOLUME = (4.5, 5.5)
 HANGING_SHARE = {"room": 0.35, "counting": 0.2}

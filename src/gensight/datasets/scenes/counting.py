@@ -39,7 +39,7 @@ COUNTS = (
 OTHERS = (*tuple(range(1, 17)) * 5, *range(60, 80))
 PAIRINGS = 200
 RED_SCENES = (True, False, False)
-COLOURS_PER_SCENE = 5
+COLOURS_PER_SCENE = 4
 BINS = ((0, 0, "0"), (1, 5, "1-5"), (6, 10, "6-10"), (11, 20, "11-20"), (21, 50, "21-50"))
 
 
@@ -80,9 +80,11 @@ def draw_wanted(
     form = ("both", "both", "shape", "colour")[random.integers(4)] if others > 1 else "shape"
     # Without anything to count, red things must be among the others.
     red_target = is_red and count > 0 and random.random() < 0.5
-    # Orange is too close to red to share a scene with it.
-    excluded = ("red", "orange") if is_red else ("red",)
-    colour = "red" if red_target else draw_pool(random, 1, excluded=excluded)[0]
+    # In a red scene the counted colour must be far from red as well.
+    if is_red:
+        colour = "red" if red_target else draw_pool(random, 2, required=("red",))[1]
+    else:
+        colour = draw_pool(random, 1, excluded=("red",))[0]
     return Wanted(
         shape=None if form == "colour" else shape,
         colour=None if form == "shape" else colour,

@@ -156,13 +156,13 @@ def _radius_m(stage: Stage, plan: Plan, depth: float) -> float | None:
 
 def _is_free(stage: Stage, solid: Solid, hanging: bool) -> bool:
     """Whether a solid touches no wall, no other thing, and no rod runs through a thing."""
-    if not stage.room.holds(solid.corners, WALL_MARGIN * solid.radius):
-        return False
     gaps = solid.centre - stage.centres
     # A rod rises from a hanging thing: towards what is above it only the floor plan counts.
     gaps[(hanging & (gaps[:, 1] < 0)) | (stage.hanging & (gaps[:, 1] > 0)), 1] = 0.0
     needed = SEPARATION * (solid.radius + stage.radii)
-    return bool(((gaps**2).sum(axis=1) >= needed**2).all())
+    if ((gaps**2).sum(axis=1) < needed**2).any():
+        return False
+    return stage.room.holds(solid.corners, WALL_MARGIN * solid.radius)
 
 
 def _rod(stage: Stage, solid: Solid) -> Solid:

@@ -16,6 +16,7 @@ import numpy as np
 EPSILON = 1e-9
 CAPSULE_RADIUS = 0.5
 CAPSULE_HALF_LENGTH = 0.5
+CORNER_SIGNS = np.array(np.meshgrid([-1.0, 1.0], [-1.0, 1.0], [-1.0, 1.0])).reshape(3, 8)
 
 Interval = tuple[np.ndarray, np.ndarray]
 
@@ -25,7 +26,7 @@ def _roots(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Interval:
     a = np.where(np.abs(a) < EPSILON, EPSILON, a)
     discriminant = b * b - a * c
     root = np.sqrt(np.maximum(discriminant, 0.0))
-    real = discriminant > 0
+    real = discriminant >= 0
     return np.where(real, (-b - root) / a, np.inf), np.where(real, (-b + root) / a, -np.inf)
 
 
@@ -174,8 +175,7 @@ class Solid:
     @cached_property
     def corners(self) -> np.ndarray:
         """The corners (3, 8) of its box; the solid lies in their convex hull."""
-        signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, 8)
-        local = signs * (np.asarray(SHAPES[self.shape].extents) * self.scale)[:, None]
+        local = CORNER_SIGNS * (np.asarray(SHAPES[self.shape].extents) * self.scale)[:, None]
         return self._turn(local, self.yaw) + self.centre[:, None]
 
     def intersect(self, origin: np.ndarray, directions: np.ndarray) -> np.ndarray:

@@ -1,0 +1,190 @@
+import importlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from cli_files import answer, call
+
+from gensight.cli import health
+
+PROJECT = {
+    "Snakefile": "",
+    "config/config.yaml": (
+        "run: {name: small, models: [oracle], benchmarks: [rooms], prompts: [mid]}\n"
+    ),
+    "config/models/oracle.yaml": (
+        "adapter: reference\ngeneration: {method: oracle}\nrole: ceiling\n"
+        "failed_above: null\ndisplay: {label: Oracle}\n"
+    ),
+    "config/models/paid.yaml": (
+        "adapter: ark_images\ngeneration: {model: some-model}\ndisplay: {label: Paid}\n"
+    ),
+    "config/benchmarks/rooms.yaml": (
+        "task: depth\ndataset: {module: scenes}\nn: 2\nprompts: [mid]\n"
+        "scorers: {depth: {extractor: depth, measure: depth_fit, metrics: [absrel]}}\n"
+        "display: {label: Rooms}\n"
+    ),
+    "resources/prompts/depth/mid.yaml": (
+        "task: depth\nturns:\n  - parts: [{image: input}, {text: Draw the depth.}]\n"
+        "    answer_form: {kind: depth, near: bright}\n"
+    ),
+}
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.endswith("_API_KEY")]:
+        monkeypatch.delenv(name)
+    write(tmp_path, PROJECT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def broken():
+    """Return the problems of a checkout in which the demo cannot run."""
+    done = call("doctor", "--json")
+    found = json.loads(done.stdout)
+    assert (done.exit_code, found["ok"]) == (1, False)
+    return found["problems"]
+
+
+def test_a_checkout_in_which_everything_runs(checkout):
+    found = answer("doctor")
+    assert (found["ok"], found["problems"], found["warnings"]) == (True, [], [])
+    assert found["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert {"snakemake", "numpy", "pyarrow", "gensight"} <= set(found["versions"])
+    assert set(found["extras"]) == {
+        "torch",
+        "diffusers",
+        "transformers",
+        "openai",
+        "google-genai",
+        "anthropic",
+    }
+    assert found["free_disk_bytes"] > 0
+    assert found["folders"] == {"ledger": True, "results": True, "logs": True}
+    assert found["benchmarks"] == {
+        "rooms": {"dataset": "scenes", "data_present": True, "missing": None}
+    }
+
+
+def test_models_say_what_never_ran(checkout):
+    assert answer("doctor")["models"] == {
+        "oracle": {
+            "adapter": "reference",
+            "kind": "reference",
+            "adapter_exists": True,
+            "note": None,
+        },
+        "paid": {
+            "adapter": "ark_images",
+            "kind": "hosted",
+            "adapter_exists": importlib.util.find_spec("gensight.models.ark_images") is not None,
+            "note": "never run here",
+        },
+    }
+
+
+def test_a_model_of_the_run_without_an_adapter_is_a_problem(checkout, monkeypatch):
+    monkeypatch.setattr(health.models, "available", lambda: ("reference",))
+    answer("doctor")
+    config = PROJECT["config/config.yaml"].replace("[oracle]", "[oracle, paid]")
+    write(checkout, {"config/config.yaml": config})
+    (problem,) = broken()
+    assert "'paid' needs the adapter 'ark_images'" in problem
+
+
+def test_missing_data_are_a_problem_only_for_the_run(checkout, monkeypatch):
+    scenes = importlib.import_module("gensight.datasets.scenes")
+    monkeypatch.setattr(scenes, "missing_data", lambda parameters: "get it", raising=False)
+    assert broken() == ["rooms: get it"]
+
+
+def test_exported_keys_are_named_and_never_shown(checkout, monkeypatch):
+    monkeypatch.setenv("SOME_VENDOR_API_KEY", "sk-very-secret")
+    done = call("doctor", "--json")
+    found = json.loads(done.stdout)
+    assert (done.exit_code, found["api_keys"]) == (0, ["SOME_VENDOR_API_KEY"])
+    assert ["SOME_VENDOR_API_KEY" in warning for warning in found["warnings"]] == [True]
+    assert "sk-very-secret" not in done.output + call("doctor").output
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "reason"),
+    [
+        ("config/models/oracle.yaml", "adapter: referense\ndisplay: {label: O}\n", "'reference'"),
+        ("config/config.yaml", "run: {nam: small}\n", "config/config.yaml"),
+    ],
+)
+def test_a_wrong_spec_is_a_problem(checkout, file, content, reason):
+    write(checkout, {file: content})
+    (problem,) = broken()
+    assert problem.startswith(file)
+    assert reason in problem
+    assert str(checkout) not in problem
+
+
+def test_a_file_in_the_place_of_the_ledger_is_a_problem(checkout):
+    (checkout / "ledger").write_text("")
+    (problem,) = broken()
+    assert problem.startswith("ledger: ")
+
+
+@pytest.mark.parametrize(("free", "problems", "warnings"), [(10**7, 1, 0), (5 * 10**8, 0, 1)])
+def test_little_disk(checkout, monkeypatch, free, problems, warnings):
+    usage = health.shutil.disk_usage(checkout)._replace(free=free)
+    monkeypatch.setattr(health.shutil, "disk_usage", lambda path: usage)
+    found = json.loads(call("doctor", "--json").stdout)
+    assert (len(found["problems"]), len(found["warnings"])) == (problems, warnings)
+
+
+@pytest.mark.parametrize(
+    ("requirement", "problems"),
+    [
+        ("numpy>=2", 0),
+        ("numpy<2", 1),
+        ("no-such-distribution>=1", 1),
+        ("no-such-distribution; extra == 'dev'", 0),
+    ],
+)
+def test_requirements_are_checked(checkout, monkeypatch, requirement, problems):
+    monkeypatch.setattr(health.metadata, "requires", lambda name: [requirement])
+    found = json.loads(call("doctor", "--json").stdout)
+    assert len(found["problems"]) == problems
+
+
+def test_outside_a_checkout_only_the_installation_is_examined(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = answer("doctor")
+    assert "models" not in found
+    assert any("no Snakefile here" in warning for warning in found["warnings"])
+
+
+def test_people_read_sections(checkout):
+    lines = call("doctor").stdout.splitlines()
+    for title in ("versions", "optional", "models", "benchmarks", "folders", "disk"):
+        assert title in lines
+    assert any("paid" in line and "never run here" in line for line in lines)
+    assert lines[-1] == "ready for the demo"
+
+
+def test_no_optional_library_is_imported(checkout):
+    code = (
+        "import sys; from click.testing import CliRunner; from gensight.cli import main;"
+        "assert CliRunner().invoke(main, ['doctor']).exit_code == 0;"
+        "heavy = {'torch', 'openai', 'anthropic', 'diffusers', 'snakemake'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=checkout
+    )
+    assert done.stdout == "[]\n"

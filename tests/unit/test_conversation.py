@@ -1,0 +1,269 @@
+"""Turns are played in order, each under a key that covers all that its answer may depend on."""
+
+import unicodedata
+from dataclasses import replace
+
+import pytest
+from spine_rows import sample
+
+from gensight.models import Reply
+from gensight.prompts import render
+from gensight.runner.conversation import Conversation, Setting, truth_digest
+from gensight.runner.ledger import Ledger
+
+MASK = {"kind": "mask", "foreground": [255, 255, 255], "background": [0, 0, 0]}
+BOX = {"kind": "text", "content": "bounding_box"}
+ONE_TURN = [{"parts": [{"image": "input"}, {"text": "Paint {query}."}], "answer_form": MASK}]
+TWO_TURNS = [
+    {"parts": [{"image": "input"}, {"text": "Where is {query}?"}], "answer_form": BOX},
+    {"parts": [{"text": "You said:"}, {"reply": 0}, {"image": "input"}], "answer_form": MASK},
+]
+PAINTED = Reply("ok", images=(b"painted",))
+
+
+class Recorder:
+    """Answers from a list, in order, and keeps every turn it was shown."""
+
+    fit_digest = ""
+
+    def __init__(self, *replies):
+        self.replies, self.turns = list(replies), []
+
+    def answer(self, turn):
+        self.turns.append(turn)
+        return self.replies.pop(0)
+
+
+IDENTITY = {"adapter": "some", "adapter_version": 1, "generation": {"seed": 0, "steps": 3}}
+
+
+def conversation(root, model_here, *, reads_truth=False, model="m", benchmark="b", **identity):
+    def open_adapter():
+        if model_here is None:
+            raise AssertionError("opened although everything was in the ledger")
+        return model_here
+
+    return Conversation(
+        model=model,
+        benchmark=benchmark,
+        identity={**IDENTITY, **identity},
+        reads_truth=reads_truth,
+        ledger=Ledger(root, model),
+        open_adapter=open_adapter,
+        standardise=lambda data: data + b" at the sent size",
+    )
+
+
+def play(talk, item, turns=ONE_TURN, setting=Setting(), prompt="mid"):  # noqa: B008
+    (request,) = render(prompt, turns, [item])
+    return list(talk.play(request, item, setting))
+
+
+def test_one_turn_gives_one_final_row(tmp_path):
+    adapter = Recorder(replace(PAINTED, text="Here.", answered_model="m-2", usage="{}"))
+    (row,) = play(conversation(tmp_path, adapter), sample(3), setting=Setting(repeat=2))
+    assert (row.sample_ids, row.rank, row.turn, row.final) == (["s3"], 3, 0, True)
+    assert (row.outcome, row.text, row.image["bytes"]) == ("ok", "Here.", b"painted")
+    assert (row.requested_model, row.answered_model, row.usage) == ("m", "m-2", "{}")
+    assert (row.repeat, row.severity, row.parent_key, row.images_returned) == (2, None, None, 1)
+    (turn,) = adapter.turns
+    assert [(p.kind, p.text, p.image) for p in turn.parts] == [
+        ("image", None, b"picture at the sent size"),
+        ("text", "Paint the ball.", None),
+    ]
+    assert turn.answer_form == MASK and turn.repeat == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "cited"),
+    [
+        (Reply("ok", text="1 2 3 4"), ("text", "1 2 3 4", None)),
+        (Reply("ok", images=(b"boxes", b"more")), ("image", None, b"boxes")),
+        (Reply("ok"), ("text", "", None)),
+    ],
+)
+def test_a_second_turn_is_shown_the_reply_it_cites(tmp_path, first, cited):
+    adapter = Recorder(first, PAINTED)
+    rows = play(conversation(tmp_path, adapter), sample(0), TWO_TURNS)
+    assert [(row.turn, row.final) for row in rows] == [(0, False), (1, True)]
+    assert [row.parent_key for row in rows] == [None, rows[0].request_key]
+    shown = [(part.kind, part.text, part.image) for part in adapter.turns[1].parts]
+    assert shown == [
+        ("text", "You said:", None),
+        cited,
+        ("image", None, b"picture at the sent size"),
+    ]
+
+
+@pytest.mark.parametrize("outcome", ["refused_output", "text_only", "overloaded_exhausted"])
+def test_a_first_turn_that_fails_ends_the_conversation_as_its_final_row(tmp_path, outcome):
+    adapter = Recorder(Reply(outcome, detail="why"))
+    (row,) = play(conversation(tmp_path, adapter), sample(0), TWO_TURNS)
+    assert (row.turn, row.final, row.outcome, row.detail) == (0, True, outcome, "why")
+
+
+def test_what_the_ledger_holds_is_replayed_without_opening_the_model(tmp_path):
+    first = conversation(tmp_path, Recorder(Reply("ok", text="1 2 3 4"), PAINTED))
+    rows = play(first, sample(0), TWO_TURNS)
+    again = conversation(tmp_path, None)
+    assert play(again, sample(0), TWO_TURNS) == rows
+    assert (first.asked, first.replayed, again.asked, again.replayed) == (2, 0, 0, 2)
+
+
+def test_a_killed_conversation_goes_on_where_it_stopped(tmp_path):
+    with pytest.raises(IndexError):
+        play(conversation(tmp_path, Recorder(Reply("ok", text="1 2"))), sample(0), TWO_TURNS)
+    talk = conversation(tmp_path, Recorder(PAINTED))
+    rows = play(talk, sample(0), TWO_TURNS)
+    assert (talk.asked, talk.replayed, rows[0].text) == (1, 1, "1 2")
+
+
+def test_infrastructure_outcomes_are_asked_again(tmp_path):
+    play(conversation(tmp_path, Recorder(Reply("quota"))), sample(0))
+    (row,) = play(conversation(tmp_path, Recorder(PAINTED)), sample(0))
+    assert row.outcome == "ok"
+
+
+def test_times_are_kept_only_where_they_mean_something(tmp_path):
+    talk = conversation(tmp_path, Recorder(PAINTED, PAINTED))
+    assert play(talk, sample(0))[0].latency_s >= 0
+    talk.keeps_times = False
+    assert play(talk, sample(1))[0].latency_s is None
+    assert play(talk, sample(0))[0].latency_s is None
+
+
+# Truth
+
+
+def test_truth_is_handed_only_to_models_that_read_it(tmp_path):
+    blind, seeing = Recorder(PAINTED), Recorder(PAINTED)
+    play(conversation(tmp_path / "a", blind, reads_truth=False), sample(0, target_count=3))
+    play(conversation(tmp_path / "b", seeing, reads_truth=True), sample(0, target_count=3))
+    assert blind.turns[0].truth is None
+    assert seeing.turns[0].truth.target_count == 3
+
+
+def key_of(tmp_path, item=None, turns=ONE_TURN, setting=Setting(), prompt="mid", **options):  # noqa: B008
+    (row, *_) = play(
+        conversation(tmp_path / "keys", Recorder(PAINTED), **options),
+        item or sample(0),
+        turns,
+        setting,
+        prompt,
+    )
+    (tmp_path / "keys/replies").rename(tmp_path / f"used_{len(list(tmp_path.iterdir()))}")
+    return row.request_key
+
+
+TRUTHS = [
+    {"target_count": 3},
+    {"target_mask": {"size": [1, 1], "counts": "01"}},
+    {"target_depth_m": {"bytes": b"\0" * 4, "dtype": "float32", "shape": [1, 1]}},
+    {"valid_mask": {"size": [1, 1], "counts": "01"}},
+    {"ignore_mask": {"size": [1, 1], "counts": "01"}},
+    {"target_points": [{"x": 1.0, "y": 2.0}]},
+    {"target_normals": {"bytes": b"\0" * 12, "dtype": "float32", "shape": [1, 1, 3]}},
+    {"min_depth_m": 0.5},
+    {"max_depth_m": 80.0},
+]
+
+
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_truth_is_in_the_key_of_models_that_read_it_and_of_no_other(tmp_path, truth):
+    plain, told = sample(0), sample(0, **truth)
+    assert key_of(tmp_path, plain) == key_of(tmp_path, told)
+    assert key_of(tmp_path, plain, reads_truth=True) != key_of(tmp_path, told, reads_truth=True)
+    assert truth_digest(plain) != truth_digest(told)
+
+
+def test_the_bytes_of_a_true_map_are_in_its_digest():
+    maps = [{"bytes": b, "dtype": "float32", "shape": [1, 1]} for b in (b"\0\0\0\0", b"\0\0\0\1")]
+    assert len({truth_digest(sample(0, target_depth_m=m)) for m in maps}) == 2
+
+
+def test_the_answer_form_is_in_the_key_of_models_that_read_it_and_of_no_other(tmp_path):
+    other = [{**ONE_TURN[0], "answer_form": {**MASK, "foreground": [0, 0, 0]}}]
+    assert key_of(tmp_path) == key_of(tmp_path, turns=other)
+    assert key_of(tmp_path, reads_truth=True) != key_of(tmp_path, turns=other, reads_truth=True)
+
+
+# Every determinant changes the key, alone
+
+REWORDED = [{**ONE_TURN[0], "parts": [{"image": "input"}, {"text": "Colour {query}."}]}]
+TURNED = [{**ONE_TURN[0], "parts": list(reversed(ONE_TURN[0]["parts"]))}]
+NO_IMAGE = [{**ONE_TURN[0], "parts": ONE_TURN[0]["parts"][1:]}]
+DETERMINANTS = {
+    "prompt text": {"turns": REWORDED},
+    "order of the parts": {"turns": TURNED},
+    "no picture": {"turns": NO_IMAGE},
+    "query": {"item": sample(0, query="the cube")},
+    "image byte": {"item": sample(0, picture=b"picturf")},
+    "sample": {"item": sample(1)},
+    "severity": {"setting": Setting(severity=0.5)},
+    "another severity": {"setting": Setting(severity=0.25)},
+    "severity zero": {"setting": Setting(severity=0.0)},
+    "repeat": {"setting": Setting(repeat=1)},
+    "seed": {"generation": {"seed": 1, "steps": 3}},
+    "generation": {"generation": {"seed": 0, "steps": 4}},
+    "a parameter's absence": {"generation": {"seed": 0}},
+    "a parameter that is null": {"generation": {"seed": 0, "steps": None}},
+    "adapter": {"adapter": "other"},
+    "adapter version": {"adapter_version": 2},
+    "fit": {"fit": "0"},
+    "model": {"model": "n"},
+    "benchmark": {"benchmark": "c"},
+    "reads truth": {"reads_truth": True},
+}
+
+
+def test_every_determinant_changes_the_key(tmp_path):
+    keys = {name: key_of(tmp_path, **options) for name, options in DETERMINANTS.items()}
+    keys["nothing"] = key_of(tmp_path)
+    assert len(set(keys.values())) == len(keys)
+
+
+def test_the_same_question_has_the_same_key(tmp_path):
+    described = sample(0, stratum="x", tags=["y"], licence="z")
+    assert key_of(tmp_path) == key_of(tmp_path) == key_of(tmp_path, described)
+    assert key_of(tmp_path) == key_of(tmp_path, prompt="another_name")
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_the_unicode_normal_form_does_not_change_the_key(tmp_path, form):
+    plain = key_of(tmp_path, sample(0, query="the café Ångström"))
+    query = unicodedata.normalize(form, "the café Ångström")
+    assert key_of(tmp_path, sample(0, query=query)) == plain
+
+
+def test_a_later_turn_depends_on_the_reply_before_it(tmp_path):
+    keys = set()
+    for text in ("1 2 3 4", "5 6 7 8"):
+        adapter = Recorder(Reply("ok", text=text), PAINTED)
+        rows = play(conversation(tmp_path / text, adapter), sample(0), TWO_TURNS)
+        keys |= {row.request_key for row in rows}
+    assert len(keys) == 3
+
+
+def test_a_later_turn_depends_on_its_parent_even_if_it_cites_nothing(tmp_path):
+    keys = []
+    for first in ("Look.", "Think."):
+        turns = [
+            {"parts": [{"text": first}], "answer_form": BOX},
+            {"parts": [{"text": "Paint."}], "answer_form": MASK},
+        ]
+        adapter = Recorder(Reply("ok", text="yes"), PAINTED)
+        keys.append(play(conversation(tmp_path / first, adapter), sample(0), turns)[1].request_key)
+    assert keys[0] != keys[1]
+
+
+def test_seeds_differ_between_samples_and_repeats_and_never_between_runs(tmp_path):
+    def seeds(root):
+        adapter = Recorder(*[PAINTED] * 4)
+        talk = conversation(tmp_path / root, adapter)
+        for rank in (0, 1):
+            for repeat in (0, 1):
+                play(talk, sample(rank), setting=Setting(repeat=repeat))
+        return [turn.seed for turn in adapter.turns]
+
+    assert len(set(seeds("one"))) == 4
+    assert seeds("one_again") == seeds("two")
