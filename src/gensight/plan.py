@@ -250,13 +250,13 @@ class Plan:
         seed = samples["parameters"].get("seed")
         drawn = "" if seed is None else f", seed {seed}"
         yield (f"{spec.display.label}: n = {samples['n']}{drawn}, data set "
-               f"{spec.dataset.module} version {samples['dataset_version']}")
+               f"{spec.dataset.module} version {samples['dataset_version']}.")
         for scorer in spec.scorers.values():
             settings = declared.constants("measures", scorer.measure).get("DEFAULTS", {})
             failure = {**settings, **scorer.settings}.get("failure", "none")
             yield (f"{spec.display.label}: extractor {scorer.extractor} version "
                    f"{_version('extractors', scorer.extractor)}, measure {scorer.measure} version "
-                   f"{_version('measures', scorer.measure)}, failed answers: {failure}")
+                   f"{_version('measures', scorer.measure)}, failed answers: {failure}.")
 
     # Paths
 

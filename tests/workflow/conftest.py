@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+#: Everything but errors.
+QUIET = ("--quiet", "host", "progress", "rules", "reason")
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("Snakefile", "workflow", "config", "resources", "profiles", "envs", "src")
 
@@ -49,7 +51,7 @@ class Checkout:
 
     def run(self, *targets: str) -> None:
         """Build targets (default: all of the run)."""
-        self.snakemake(*targets, "--quiet", "all")
+        self.snakemake(*targets, *QUIET)
 
     def python(self, script: str) -> None:
         """Run a script in the copy with its own library."""

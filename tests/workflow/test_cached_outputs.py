@@ -11,7 +11,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from conftest import Checkout, write_small_config
+from conftest import QUIET, Checkout, write_small_config
 
 pytestmark = pytest.mark.workflow
 
@@ -169,7 +169,7 @@ def test_nothing_is_reached_and_no_torch_is_needed(
     environment = clone.environment()
     environment["PYTHONPATH"] = f"{site}:{environment['PYTHONPATH']}"
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"],
+        [sys.executable, "-m", "snakemake", "--cores", "2", *QUIET],
         cwd=clone.folder, env=environment, capture_output=True, text=True,
     )
     assert done.returncode == 0, done.stderr

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Checkout, write_small_config
+from conftest import QUIET, Checkout, write_small_config
 
 pytestmark = pytest.mark.workflow
 
@@ -73,7 +73,7 @@ def test_equal_inputs_give_equal_bytes(finished_results: Checkout, tmp_path: Pat
     write_small_config(other)
     environment = {**other.environment(), "PYTHONHASHSEED": "7"}
     subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "all"],
+        [sys.executable, "-m", "snakemake", "--cores", "1", *QUIET],
         cwd=other.folder, env=environment, check=True, capture_output=True,
     )
     assert other.digests(*KINDS) == finished_results.digests(*KINDS)
@@ -81,7 +81,7 @@ def test_equal_inputs_give_equal_bytes(finished_results: Checkout, tmp_path: Pat
 
 def test_a_job_that_breaks_keeps_what_it_had_and_logs_the_sample(checkout: Checkout) -> None:
     journal = add_slow_model(checkout, stop_at=6)
-    done = checkout.snakemake(COUNTING, "--quiet", "all", check=False)
+    done = checkout.snakemake(COUNTING, *QUIET, check=False)
     assert done.returncode != 0
     assert checkout.adapter_calls() == 5
     log = (checkout.folder / "logs/generate_hosted/slow/scenes_counting/mid/all.log").read_text()
@@ -95,7 +95,7 @@ def test_a_job_that_breaks_keeps_what_it_had_and_logs_the_sample(checkout: Check
 
 def start(checkout: Checkout, target: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "snakemake", "--cores", "2", target, "--quiet", "all"],
+        [sys.executable, "-m", "snakemake", "--cores", "2", target, *QUIET],
         cwd=checkout.folder, env=checkout.environment(),
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )
@@ -117,7 +117,7 @@ def test_a_killed_main_process_loses_nothing_and_asks_nothing_twice(checkout: Ch
     process.wait()
     # The orphaned job lives on; a new run at once waits for its locks instead of asking again.
     checkout.snakemake("--unlock")
-    checkout.snakemake(COUNTING, "--rerun-incomplete", "--quiet", "all")
+    checkout.snakemake(COUNTING, "--rerun-incomplete", *QUIET)
     asked = journal.read_text().splitlines()
     assert len(asked) == len(set(asked)) == 8
     assert checkout.adapter_calls() == 8
@@ -130,7 +130,7 @@ def test_two_processes_at_once_ask_nothing_twice(checkout: Checkout) -> None:
     first = start(checkout, cell)
     wait_for(lambda: checkout.adapter_calls() >= 1)
     # Snakemake's own lock is taken off on purpose: the ledger must hold by itself.
-    second = checkout.snakemake(cell, "--nolock", "--rerun-incomplete", "--quiet", "all")
+    second = checkout.snakemake(cell, "--nolock", "--rerun-incomplete", *QUIET)
     assert second.returncode == 0
     first.wait()
     asked = journal.read_text().splitlines()
@@ -221,7 +221,7 @@ def test_every_job_has_a_log_that_is_not_empty(finished: Checkout) -> None:
 
 def test_cells_are_counted_on_standard_error_without_carriage_returns(checkout: Checkout) -> None:
     checkout.edit("config/config.yaml", run__models=["oracle", "constant"], run__prompts=["mid"])
-    done = checkout.snakemake(COUNTING, "--quiet", "all", "--logger", "gensight")
+    done = checkout.snakemake(COUNTING, *QUIET, "--logger", "gensight")
     lines = [line for line in done.stderr.splitlines() if line.startswith("[")]
     assert len(lines) == 2
     assert lines[0].startswith("[1/2] ") and lines[1].startswith("[2/2] ")
