@@ -185,12 +185,16 @@ def _member(name: str, size: int, mtime_ns: int) -> tarfile.TarInfo:
 def _read_manifest(source: Path, tar: tarfile.TarFile) -> dict[str, Any]:
     first = tar.next()
     if first is None or first.name != str(MANIFEST):
-        raise GensightError(f"{source}: not an archive of gensight (its first file must be "
-                            f"{MANIFEST}); make one with: gensight archive create FILE.tar")
+        raise GensightError(
+            f"{source}: not an archive of gensight (its first file must be "
+            f"{MANIFEST}); make one with: gensight archive create FILE.tar"
+        )
     content = json.load(tar.extractfile(first))  # type: ignore[arg-type]
     if content.get("format_version") != FORMAT_VERSION:
-        raise GensightError(f"{source}: format {content.get('format_version')} is not known here; "
-                            f"this version reads format {FORMAT_VERSION}")
+        raise GensightError(
+            f"{source}: format {content.get('format_version')} is not known here; "
+            f"this version reads format {FORMAT_VERSION}"
+        )
     for name in content["files"]:
         parts = PurePosixPath(name).parts
         if parts[:1] != ("results",) or ".." in parts:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
+
+#: Stands for a key or element that one of two trees does not have.
+ABSENT = "(absent)"
 
 
 def canonical_json(value: Any) -> str:
@@ -28,12 +32,17 @@ def seed_of(*parts: object) -> int:
     return int(digest_of([str(part) for part in parts])[:16], 16) >> 1
 
 
-def differences(
-    old: Any, new: Any, path: tuple[str, ...] = ()
-) -> Iterator[tuple[str, Any, Any]]:
-    """Yield (dotted key, old value, new value) for every leaf that differs between two trees."""
+def differences(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (dotted key, old value, new value) for every leaf that differs between two trees.
+
+    Two trees of different digests always differ somewhere; a key that is not there is `ABSENT`.
+    """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new}):
-            yield from differences(old.get(key), new.get(key), (*path, str(key)))
-    elif old != new:
+            pair = old.get(key, ABSENT), new.get(key, ABSENT)
+            yield from differences(*pair, (*path, str(key)))
+    elif isinstance(old, list | tuple) and isinstance(new, list | tuple):
+        for place, pair in enumerate(zip_longest(old, new, fillvalue=ABSENT)):
+            yield from differences(*pair, (*path, str(place)))
+    elif ABSENT in (old, new) or canonical_json(old) != canonical_json(new):
         yield ".".join(path), old, new

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import traceback
@@ -35,6 +36,8 @@ def logged(snakemake: Any) -> Iterator[None]:
 
 
 def _redirect(stdout: int, stderr: int) -> None:
+    # What C code has printed waits in a buffer of its own, and would follow the descriptor.
+    ctypes.CDLL(None).fflush(None)
     sys.stdout.flush()
     sys.stderr.flush()
     os.dup2(stdout, 1)

@@ -21,7 +21,7 @@ class SpecError(GensightError):
 
 
 class RecordError(GensightError):
-    """A Parquet file cannot be used; the message names the file and the command that rebuilds it."""
+    """A file cannot be used; the message names it and the command that rebuilds it."""
 
 
 class ImageError(GensightError):

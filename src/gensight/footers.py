@@ -46,8 +46,8 @@ def read_footer(path: str | Path) -> Footer:
 
 
 def _parquet_footer(path: Path) -> Footer:
-    import pyarrow as pa  # noqa: PLC0415 (planning reads footers only of files it has not met)
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     try:
         metadata = pq.read_metadata(path).metadata or {}
@@ -56,7 +56,34 @@ def _parquet_footer(path: Path) -> Footer:
         raise RecordError(f"{path}: cannot be read ({reason}); {rebuild_command(path)}") from None
     if b"gensight" not in metadata:
         raise RecordError(f"{path}: was not written by gensight; {rebuild_command(path)}")
-    return Footer(**json.loads(metadata[b"gensight"]))
+    try:
+        return footer_from(json.loads(metadata[b"gensight"]))
+    except ValueError:
+        raise RecordError(
+            f"{path}: was not written by this version of gensight; {rebuild_command(path)}"
+        ) from None
+
+
+def footer_from(value: Any) -> Footer:
+    """Return the footer that was kept as a mapping of JSON.
+
+    Raises:
+        ValueError: it has other keys or types than this version writes.
+    """
+    try:
+        footer = Footer(**value)
+    except TypeError:
+        raise ValueError("not a footer") from None
+    texts = (footer.stage, footer.digest, footer.content)
+    trees = (footer.inputs, footer.determinants)
+    if not (
+        all(isinstance(text, str) for text in texts)
+        and type(footer.rows) is int
+        and all(isinstance(tree, dict) for tree in trees)
+        and all(isinstance(content, str) for content in footer.inputs.values())
+    ):
+        raise ValueError("not a footer")
+    return footer
 
 
 def _marked_footer(path: Path) -> Footer:

@@ -21,10 +21,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gensight.digests import differences, digest_of
+from gensight.atomic import write_text
+from gensight.digests import ABSENT, differences, digest_of
 from gensight.errors import RecordError
-from gensight.plan import PlannedFile
 from gensight.footers import Footer, read_footer
+from gensight.plan import PlannedFile
 
 STATE = Path(".snakemake/gensight")
 MARKER = STATE / "outdated"
@@ -61,15 +62,13 @@ class Freshness:
 
 def mark_built(path: str, content: str) -> None:
     """Remember that a file was made here, so that a later change of the plan may replace it."""
-    stamp = STATE / "known" / path
-    stamp.parent.mkdir(parents=True, exist_ok=True)
-    stamp.write_text(content, encoding="utf-8")
+    write_text(STATE / "known" / path, content)
 
 
 def _adopt(planned: PlannedFile, footer: Footer, ledger: Path) -> None:
     """Take over a file that was laid in; its replies answer for their keys from now on."""
     if planned.stage == "generations":
-        from gensight.runner.adoption import adopt  # noqa: PLC0415 (planning needs it rarely)
+        from gensight.runner.adoption import adopt
 
         adopt(ledger, planned.determinants["model"], Path(planned.path))
     mark_built(planned.path, footer.content)
@@ -80,9 +79,7 @@ def _is_known(path: str, content: str) -> bool:
     return stamp.exists() and stamp.read_text(encoding="utf-8") == content
 
 
-def settle(
-    files: Mapping[str, PlannedFile], *, main_process: bool, ledger: Path
-) -> Freshness:
+def settle(files: Mapping[str, PlannedFile], *, main_process: bool, ledger: Path) -> Freshness:
     """Judge every planned file that exists; only the main process writes anything.
 
     Raises:
@@ -128,9 +125,7 @@ def _is_current(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer
     )
 
 
-def _same_marked_inputs(
-    planned: PlannedFile, footer: Footer, found: Mapping[str, Footer]
-) -> bool:
+def _same_marked_inputs(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer]) -> bool:
     """Tables and figures keep one digest over all inputs: comparable only if all are there."""
     if not all(path in found for path in planned.inputs):
         return True
@@ -144,7 +139,7 @@ def _refuse_foreign(planned: PlannedFile, footer: Footer) -> None:
     if footer.digest == planned.digest:
         return
     changes = list(differences(read_footer(planned.path).determinants, planned.determinants))
-    if planned.stage != "generations" and all(key.endswith("_version") for key, *_ in changes):
+    if all(_is_cheap_version(planned.stage, key) for key, *_ in changes):
         return
     key, old, new = _most_telling(changes)
     raise RecordError(
@@ -154,13 +149,24 @@ def _refuse_foreign(planned: PlannedFile, footer: Footer) -> None:
     )
 
 
+def _is_cheap_version(stage: str, key: str) -> bool:
+    """Say whether a change is only newer code downstream of the answers: reading them again."""
+    return key.endswith("_version") and stage != "generations" and "generations." not in key
+
+
 def _most_telling(changes: list[tuple[str, Any, Any]]) -> tuple[str, Any, Any]:
-    """Prefer what a person chose over the version numbers of code."""
-    return min(changes, key=lambda change: (change[0].endswith("version"), change[0]))
+    """Prefer what a person chose over versions of code and over what follows from n."""
+
+    def rank(change: tuple[str, Any, Any]) -> tuple[bool, bool, str]:
+        key = change[0]
+        derived = key.split(".")[0] in ("ranks", "shard")
+        return key.endswith("version"), derived, key
+
+    return min(changes, key=rank)
 
 
 def _short(value: Any) -> str:
-    text = "absent" if value is None else json.dumps(value, ensure_ascii=False)
+    text = value if value == ABSENT else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -170,9 +176,9 @@ def _put_times_in_order(files: Mapping[str, PlannedFile], verdict: Freshness) ->
         if path not in verdict.current:
             continue
         inputs = [p for p in planned.inputs if p in verdict.current]
-        newest = max((os.stat(p).st_mtime_ns for p in inputs), default=0)
+        newest = max((Path(p).stat().st_mtime_ns for p in inputs), default=0)
         for output in (path, *planned.siblings):
-            if os.stat(output).st_mtime_ns < newest:
+            if Path(output).stat().st_mtime_ns < newest:
                 os.utime(output, ns=(newest, newest))
 
 
@@ -180,40 +186,45 @@ class _Footers:
     """Footers by path, read again only where size or time changed (or the archive says so)."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, list[Any]] = _read_json(FOOTERS)
-        for path, entry in _read_json(MANIFEST).get("files", {}).items():
-            self._kept.setdefault(path, [entry["size"], entry["mtime_ns"], entry["footer"]])
+        self._kept: dict[str, Any] = _read_json(FOOTERS)
+        listed = _read_json(MANIFEST).get("files", {})
+        for path, entry in listed.items() if isinstance(listed, dict) else ():
+            if isinstance(entry, dict):
+                kept = [entry.get("size"), entry.get("mtime_ns"), entry.get("footer")]
+                self._kept.setdefault(path, kept)
         self._seen: dict[str, Footer] = {}
 
     def __getitem__(self, path: str) -> Footer:
-        entry = self._kept.get(path)
-        if entry is not None and tuple(entry[:2]) == _size_and_time(path):
-            self._seen[path] = Footer(**entry[2])
-        else:
-            self._seen[path] = replace(read_footer(path), determinants={})
+        kept = self._from_cache(path)
+        self._seen[path] = kept or replace(read_footer(path), determinants={})
         return self._seen[path]
+
+    def _from_cache(self, path: str) -> Footer | None:
+        """Return a kept footer; an entry of another version or shape is as good as none."""
+        try:
+            size, mtime_ns, fields = self._kept[path]
+            footer = Footer(**fields)
+        except (KeyError, TypeError, ValueError):
+            return None
+        return footer if (size, mtime_ns) == _size_and_time(path) else None
 
     def save(self) -> None:
         """Keep the footers for the next run, atomically: two runs may start at once."""
         if not self._seen:
             return
-        FOOTERS.parent.mkdir(parents=True, exist_ok=True)
-        temporary = FOOTERS.with_suffix(f".{os.getpid()}")
         kept = {p: [*_size_and_time(p), asdict(footer)] for p, footer in self._seen.items()}
-        temporary.write_text(json.dumps(kept), encoding="utf-8")
-        os.replace(temporary, FOOTERS)
+        write_text(FOOTERS, json.dumps(kept))
 
 
 def _size_and_time(path: str) -> tuple[int, int]:
-    stat = os.stat(path)
+    stat = Path(path).stat()
     return stat.st_size, stat.st_mtime_ns
 
 
 def _read_json(path: Path) -> dict[str, Any]:
+    """Return a cache's mapping; one that is missing or damaged only costs reading again."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
         return {}
-    except ValueError:
-        # A cache cut short by a full disk only costs reading the footers again.
-        return {}
+    return content if isinstance(content, dict) else {}

@@ -12,7 +12,8 @@ from spine_project import (
     use_copy_of_library,
 )
 
-from gensight.plan import STAGES, Cell, fresh_seed
+from gensight.plan import STAGES, Cell
+from gensight.plan.seeds import fresh_seed
 
 ORACLE, MASKS = "config/models/oracle.yaml", "config/benchmarks/tiny_masks.yaml"
 SHARDED, MID = "config/models/sharded.yaml", "resources/prompts/segmentation/mid.yaml"

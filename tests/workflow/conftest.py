@@ -63,7 +63,11 @@ class Checkout:
         """Run the command line in the copy."""
         return subprocess.run(
             [sys.executable, "-c", "from gensight.cli import main; main()", *arguments],
-            cwd=self.folder, env=self.environment(), capture_output=True, text=True, check=check,
+            cwd=self.folder,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=check,
         )
 
     def planned(self, *arguments: str) -> dict[str, int]:
@@ -120,7 +124,7 @@ def write_small_config(checkout: Checkout, **run: object) -> None:
     for name in ("scenes_segmentation", "scenes_counting"):
         path = f"config/benchmarks/{name}.yaml"
         checkout.edit(path, n=4, held_out={"first_rank": 500, "n": 2})
-        checkout.edit(path, dataset__parameters__width=160, dataset__parameters__height=120)
+        checkout.edit(path, dataset__parameters__width=320, dataset__parameters__height=240)
     small = {
         "name": "small",
         "models": ["oracle", "oracle_shift", "oracle_plan", "echo", "constant"],

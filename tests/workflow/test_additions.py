@@ -1,4 +1,4 @@
-"""Adding a model is one YAML, a benchmark one YAML and one module, a metric or extractor one module."""
+"""A model is one YAML, a benchmark one YAML and one module, a metric or extractor one module."""
 
 from __future__ import annotations
 
@@ -111,7 +111,10 @@ def test_a_benchmark_a_metric_and_an_extractor_are_modules(checkout: Checkout) -
     )
     checkout.edit(
         "config/config.yaml",
-        run__benchmarks=["coins"], run__models=["oracle"], run__tables=[], run__prompts=["mid"],
+        run__benchmarks=["coins"],
+        run__models=["oracle"],
+        run__tables=[],
+        run__prompts=["mid"],
     )
     checkout.run("results/summaries/coins.parquet")
     rows = pq.read_table(checkout.folder / "results/summaries/coins.parquet").to_pylist()

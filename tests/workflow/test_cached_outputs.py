@@ -67,9 +67,7 @@ def test_a_whole_tree_plans_nothing(
     # The clone is a live checkout from here on: a new version reruns what follows from it.
     clone.replace("src/gensight/extractors/dots.py", "VERSION = 1", "VERSION = 2")
     planned = clone.planned()
-    assert planned == {
-        "extract": 4, "score": 4, "summarize": 1, "tabulate": 1, "collect_tables": 1
-    }
+    assert planned == {"extract": 4, "score": 4, "summarize": 1, "tabulate": 1, "collect_tables": 1}
 
 
 def test_an_archive_restores_without_asking_anything(
@@ -121,9 +119,7 @@ def test_only_scores_rebuild_the_tables(clone: Checkout, finished_results: Check
     [
         (lambda c: c.edit("config/config.yaml", run__n={"scenes_counting": 3}), "n is 4"),
         (
-            lambda c: c.edit(
-                "config/benchmarks/scenes_counting.yaml", dataset__parameters__seed=9
-            ),
+            lambda c: c.edit("config/benchmarks/scenes_counting.yaml", dataset__parameters__seed=9),
             "parameters.seed is 0",
         ),
     ],
@@ -170,7 +166,10 @@ def test_nothing_is_reached_and_no_torch_is_needed(
     environment["PYTHONPATH"] = f"{site}:{environment['PYTHONPATH']}"
     done = subprocess.run(
         [sys.executable, "-m", "snakemake", "--cores", "2", *QUIET],
-        cwd=clone.folder, env=environment, capture_output=True, text=True,
+        cwd=clone.folder,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     assert (clone.folder / "results/tables/all.tex").exists()

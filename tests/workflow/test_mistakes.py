@@ -35,9 +35,7 @@ MISTAKES = {
         ["config/benchmarks/scenes_counting.yaml", "did you mean 'min_area'?"],
     ),
     "unknown-dataset-parameter": (
-        lambda c: c.edit(
-            "config/benchmarks/scenes_counting.yaml", dataset__parameters__sead=3
-        ),
+        lambda c: c.edit("config/benchmarks/scenes_counting.yaml", dataset__parameters__sead=3),
         ["config/benchmarks/scenes_counting.yaml", "did you mean 'seed'?"],
     ),
     "wrong-type": (
@@ -78,9 +76,7 @@ def test_a_mistake_is_one_line(
 
 
 def test_a_file_that_is_no_part_of_the_run_is_one_line(checkout: Checkout) -> None:
-    done = checkout.snakemake(
-        "results/summaries/scenes_depth.parquet", "-n", check=False
-    )
+    done = checkout.snakemake("results/summaries/scenes_depth.parquet", "-n", check=False)
     lines = [line for line in done.stderr.splitlines() if line.startswith("gensight: ")]
     assert len(lines) == 1
     assert "no part of the run 'small'" in lines[0]

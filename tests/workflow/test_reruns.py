@@ -88,8 +88,12 @@ def test_a_model_that_is_added_runs_alone(finished: Checkout) -> None:
     finished.edit("config/config.yaml", run__models=models)
     planned = finished.planned()
     assert planned == {
-        "generate_reference": 1, "extract": 1, "score": 1,
-        "summarize": 1, "tabulate": 1, "collect_tables": 1,
+        "generate_reference": 1,
+        "extract": 1,
+        "score": 1,
+        "summarize": 1,
+        "tabulate": 1,
+        "collect_tables": 1,
     }
 
 

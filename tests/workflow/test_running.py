@@ -74,7 +74,10 @@ def test_equal_inputs_give_equal_bytes(finished_results: Checkout, tmp_path: Pat
     environment = {**other.environment(), "PYTHONHASHSEED": "7"}
     subprocess.run(
         [sys.executable, "-m", "snakemake", "--cores", "1", *QUIET],
-        cwd=other.folder, env=environment, check=True, capture_output=True,
+        cwd=other.folder,
+        env=environment,
+        check=True,
+        capture_output=True,
     )
     assert other.digests(*KINDS) == finished_results.digests(*KINDS)
 
@@ -96,8 +99,10 @@ def test_a_job_that_breaks_keeps_what_it_had_and_logs_the_sample(checkout: Check
 def start(checkout: Checkout, target: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "snakemake", "--cores", "2", target, *QUIET],
-        cwd=checkout.folder, env=checkout.environment(),
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        cwd=checkout.folder,
+        env=checkout.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
 
 
@@ -155,7 +160,8 @@ def chunk(kind, data):
 
 
 GOOD = images.encode_png(np.zeros((120, 160, 3), np.uint8))
-HUGE = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 20000, 20000, 8, 2, 0, 0, 0))
+HEADER = struct.pack(">IIBBBBB", 20000, 20000, 8, 2, 0, 0, 0)
+HUGE = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", HEADER)
 ANSWERS = [b"", GOOD[: len(GOOD) // 2], b"<html>502 Bad Gateway</html>", HUGE,
            images.encode_png(np.zeros((100, 300, 3), np.uint8))]
 
@@ -203,8 +209,9 @@ def test_bad_answers_are_invalid_and_the_rest_goes_on(checkout: Checkout) -> Non
         ("ok", None, False),
     ]
     summary = pq.read_table(checkout.folder / COUNTING).to_pylist()
-    row = next(r for r in summary if (r["model"], r["metric"], r["stratum"]) ==
-               ("broken", "mae", None))
+    row = next(
+        r for r in summary if (r["model"], r["metric"], r["stratum"]) == ("broken", "mae", None)
+    )
     # A quota error is nobody's answer: it is not scored, and blocks the cell.
     assert (row["n"], row["n_valid"], row["infrastructure"]) == (7, 2, 1)
     assert row["coverage"] == pytest.approx(2 / 7)
@@ -213,7 +220,7 @@ def test_bad_answers_are_invalid_and_the_rest_goes_on(checkout: Checkout) -> Non
 
 
 def test_every_job_has_a_log_that_is_not_empty(finished: Checkout) -> None:
-    logs = [path for path in (finished.folder / "logs").rglob("*.log")]
+    logs = list((finished.folder / "logs").rglob("*.log"))
     jobs = {path.relative_to(finished.folder).parts[1] for path in logs}
     assert {"sample", "render", "generate_reference", "extract", "score", "summarize"} <= jobs
     assert all(path.stat().st_size for path in logs)

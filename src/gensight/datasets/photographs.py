@@ -74,7 +74,7 @@ def iter_samples(parameters: Mapping[str, Any], ranks: Iterable[int]) -> Iterato
 
 
 def depth_from_disparity(disparity_px: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return z-depth in metres (float32, 0 where invalid) and the valid mask (bool), both (H, W)."""
+    """Return z-depth in metres (float32, 0 where invalid) and the bool valid mask, both (H, W)."""
     valid = np.isfinite(disparity_px)
     shifted_px = np.where(valid, disparity_px, 1.0) + PRINCIPAL_POINT_OFFSET_PX
     depth_m = np.where(valid, FOCAL_PX * BASELINE_M / shifted_px, 0.0)

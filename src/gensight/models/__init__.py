@@ -50,7 +50,10 @@ class Turn:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back, untouched: an outcome (`gensight.outcomes`), a text, pictures as bytes."""
+    """What came back, untouched: an outcome (`gensight.outcomes`), a text, pictures as bytes.
+
+    Half a surrogate pair, which a cut reply can end in, has no UTF-8: it becomes U+FFFD.
+    """
 
     outcome: str
     text: str | None = None
@@ -58,6 +61,16 @@ class Reply:
     detail: str | None = None
     answered_model: str | None = None
     usage: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("text", "detail", "answered_model", "usage"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _storable(value))
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class Adapter(Protocol):

@@ -11,9 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-ARRAY = pa.struct(
-    [("bytes", pa.binary()), ("dtype", pa.string()), ("shape", pa.list_(pa.int32()))]
-)
+ARRAY = pa.struct([("bytes", pa.binary()), ("dtype", pa.string()), ("shape", pa.list_(pa.int32()))])
 MASK = pa.struct([("size", pa.list_(pa.int32())), ("counts", pa.string())])
 POINT = pa.struct([("x", pa.float64()), ("y", pa.float64())])
 FACTS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.float64())]))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -20,10 +20,11 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from gensight.atomic import replacing
 from gensight.digests import canonical_json, digest_of
 from gensight.errors import RecordError
 from gensight.footers import Footer, read_footer, rebuild_command
-from gensight.records.rows import FACTS, KNOBS, PICTURE
+from gensight.records.rows import ARRAY, FACTS, KNOBS, PICTURE
 
 RowT = TypeVar("RowT")
 
@@ -35,9 +36,7 @@ PLAIN_ROW_GROUP = 65_536
 @cache
 def schema_of(row: type) -> pa.Schema:
     """Return the one Arrow schema of a stage, with the features by which `datasets` opens it."""
-    schema = pa.schema(
-        [pa.field(f.name, f.metadata["arrow"]) for f in dataclasses.fields(row)]
-    )
+    schema = pa.schema([pa.field(f.name, f.metadata["arrow"]) for f in dataclasses.fields(row)])
     features = {field.name: _feature(field.type) for field in schema}
     return schema.with_metadata({"huggingface": json.dumps({"info": {"features": features}})})
 
@@ -65,15 +64,8 @@ def write_rows(
     `inputs` are the Parquet files that the rows were made from: their content digests are kept,
     so that a later change of one of them shows. Rows are held one row group at a time.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        count, content = _write(temporary, row, iter(rows), determinants, inputs)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return count
+    with replacing(path) as temporary:
+        return _write(temporary, row, iter(rows), determinants, inputs)
 
 
 def _write(
@@ -82,11 +74,11 @@ def _write(
     rows: Iterator[RowT],
     determinants: Mapping[str, Any],
     inputs: Iterable[str | Path],
-) -> tuple[int, str]:
+) -> int:
     schema, content, count = schema_of(row), hashlib.sha256(), 0
-    pictures = [field.name for field in schema if field.type == PICTURE]
+    heavy = [field.name for field in schema if field.type in (PICTURE, ARRAY)]
     with pq.ParquetWriter(path, schema, **_encoding(schema)) as writer:
-        for group in _row_groups(rows, pictures):
+        for group in _row_groups(rows, heavy):
             batch = pa.RecordBatch.from_pylist([_to_arrow(r) for r in group], schema=schema)
             content.update(batch.serialize())
             writer.write_batch(batch, row_group_size=len(group))
@@ -100,7 +92,7 @@ def _write(
             determinants=dict(determinants),
         )
         writer.add_key_value_metadata({"gensight": canonical_json(dataclasses.asdict(footer))})
-    return count, footer.content
+    return count
 
 
 def _encoding(schema: pa.Schema) -> dict[str, Any]:
@@ -128,21 +120,29 @@ def _leaves(name: str, kind: pa.DataType) -> Iterator[str]:
         yield name
 
 
-def _row_groups(rows: Iterator[RowT], pictures: list[str]) -> Iterator[list[RowT]]:
+def _row_groups(rows: Iterator[RowT], heavy: list[str]) -> Iterator[list[RowT]]:
     """Cut rows into groups: 16 with pictures, 4 where a picture passes 4 MB, else many."""
-    if not pictures:
+    if not heavy:
         while group := list(islice(rows, PLAIN_ROW_GROUP)):
             yield group
         return
-    while group := list(islice(rows, SMALL_ROW_GROUP)):
-        if max(_picture_bytes(r, pictures) for r in group) <= LARGE_PICTURE_BYTES:
-            group += islice(rows, LARGE_ROW_GROUP - len(group))
+    group = []
+    while few := list(islice(rows, SMALL_ROW_GROUP)):
+        if max(_heaviest(row, heavy) for row in few) > LARGE_PICTURE_BYTES:
+            yield from filter(None, (group, few))
+            group = []
+            continue
+        group += few
+        if len(group) == LARGE_ROW_GROUP:
+            yield group
+            group = []
+    if group:
         yield group
 
 
-def _picture_bytes(row: Any, pictures: list[str]) -> int:
-    found = (getattr(row, name) for name in pictures)
-    return max((len(p["bytes"] or b"") for p in found if p), default=0)
+def _heaviest(row: Any, columns: list[str]) -> int:
+    found = (getattr(row, name) for name in columns)
+    return max((len(value["bytes"] or b"") for value in found if value), default=0)
 
 
 def _to_arrow(row: Any) -> dict[str, Any]:
@@ -183,14 +183,20 @@ class RowFile(Generic[RowT]):
         found, wanted = self.file.schema_arrow, schema_of(self.row)
         if not found.equals(wanted):
             names = sorted(set(found.names) ^ set(wanted.names)) or ["types"]
-            raise RecordError(f"{self.path}: its columns are not this version's "
-                              f"({', '.join(names[:4])}); {rebuild}")
+            raise RecordError(
+                f"{self.path}: its columns are not this version's "
+                f"({', '.join(names[:4])}); {rebuild}"
+            )
         if self.file.metadata.num_rows != self.footer.rows:
-            raise RecordError(f"{self.path}: holds {self.file.metadata.num_rows} rows, "
-                              f"{self.footer.rows} were written; {rebuild}")
+            raise RecordError(
+                f"{self.path}: holds {self.file.metadata.num_rows} rows, "
+                f"{self.footer.rows} were written; {rebuild}"
+            )
         if digest is not None and digest != self.footer.digest:
-            raise RecordError(f"{self.path}: made from other settings (digest "
-                              f"{self.footer.digest[:12]}, planned {digest[:12]}); {rebuild}")
+            raise RecordError(
+                f"{self.path}: made from other settings (digest "
+                f"{self.footer.digest[:12]}, planned {digest[:12]}); {rebuild}"
+            )
 
     def __len__(self) -> int:
         return self.footer.rows
@@ -201,13 +207,24 @@ class RowFile(Generic[RowT]):
 
     def group(self, index: int) -> list[RowT]:
         """Return the rows of one row group."""
-        # Reading groups without pre-buffering keeps the peak at one group (see the decisions).
-        table = self.file.read_row_group(index)
+        # Group by group, without pre-buffering: the peak stays at one group (measured).
+        with self._readable():
+            table = self.file.read_row_group(index)
         return [_from_arrow(self.row, values) for values in table.to_pylist()]
 
     def column(self, name: str) -> list[Any]:
         """Return one column of all rows without touching the others."""
-        return self.file.read(columns=[name]).column(name).to_pylist()
+        with self._readable():
+            return self.file.read(columns=[name]).column(name).to_pylist()
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).splitlines()[0]
+            advice = rebuild_command(self.path)
+            raise RecordError(f"{self.path}: damaged ({reason}); {advice}") from None
 
 
 class SampleStore:

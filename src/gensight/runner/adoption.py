@@ -1,12 +1,18 @@
-"""Letting the replies of a generations file that was laid in answer for their keys."""
+"""Replies that came with an archive: their generations files answer for their keys."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from gensight.atomic import replacing
 from gensight.digests import digest_of
+from gensight.errors import RecordError
+
+if TYPE_CHECKING:
+    from gensight.records import Generation
 
 
 def adopted_folder(ledger: Path, model: str) -> Path:
@@ -27,7 +33,47 @@ def adopt(ledger: Path, model: str, generations: Path) -> Path:
         try:
             os.link(generations, target)
         except OSError:  # another file system
-            temporary = target.with_name(f".{target.name}.{os.getpid()}")
-            shutil.copyfile(generations, temporary)
-            os.replace(temporary, target)
+            with replacing(target) as temporary:
+                shutil.copyfile(generations, temporary)
     return target
+
+
+class AdoptedReplies:
+    """The final replies of a model's adopted files by key; rows are read when asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        from gensight.records import Generation, RowFile
+
+        self._place: dict[str, tuple[Path, int, int]] = {}
+        self._files: dict[Path, RowFile[Generation]] = {}
+        for path in sorted(folder.glob("*.parquet")):
+            try:
+                self._files[path] = RowFile(path, Generation)
+                self._index(path)
+            except RecordError as error:
+                reason = str(error).split(";")[0]
+                raise RecordError(
+                    f"{reason}; remove the file: the replies that it held will be asked again"
+                ) from None
+        self._last: tuple[tuple[Path, int], list[Generation]] | None = None
+
+    def _index(self, path: Path) -> None:
+        from gensight.outcomes import FINAL
+
+        file, first, group = self._files[path], 0, 0
+        keys = zip(file.column("request_key"), file.column("outcome"), strict=True)
+        for index, (key, outcome) in enumerate(keys):
+            while index - first >= file.file.metadata.row_group(group).num_rows:
+                first += file.file.metadata.row_group(group).num_rows
+                group += 1
+            if outcome in FINAL:
+                self._place[key] = (path, group, index - first)
+
+    def find(self, key: str) -> Generation | None:
+        """Return the row of a key, or None; neighbours are asked for together, and kept."""
+        if key not in self._place:
+            return None
+        path, group, offset = self._place[key]
+        if self._last is None or self._last[0] != (path, group):
+            self._last = ((path, group), self._files[path].group(group))
+        return self._last[1][offset]

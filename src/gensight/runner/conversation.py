@@ -132,7 +132,10 @@ class Conversation:
         """Return everything that an answer may depend on, absences included."""
         seed = seed_of(
             self.identity["generation"].get("seed", 0),
-            self.model, self.benchmark, sample.sample_id, setting.repeat,
+            self.model,
+            self.benchmark,
+            sample.sample_id,
+            setting.repeat,
         )
         return {
             "key_version": KEY_VERSION,
@@ -173,7 +176,7 @@ class Conversation:
             detail=entry.detail,
             text=entry.text,
             image=image,
-            images_returned=len(entry.images),
+            images_returned=len(images) if entry.images_returned is None else entry.images_returned,
             requested_model=self.model,
             answered_model=entry.answered_model,
             latency_s=entry.latency_s if self.keeps_times else None,

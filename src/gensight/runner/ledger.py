@@ -15,17 +15,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from gensight.atomic import write_bytes
 from gensight.digests import canonical_json, digest_of_bytes
 from gensight.models import Reply
 from gensight.outcomes import FINAL
-from gensight.runner.adoption import adopted_folder
+from gensight.runner.adoption import AdoptedReplies, adopted_folder
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One reply as it is kept; `images` are blob digests, `asked` the canonical request."""
+    """One reply as it is kept; `images` are blob digests, `asked` the canonical request.
+
+    An archive keeps one picture of a reply: `images_returned` then says how many there were.
+    """
 
     key: str
     outcome: str
@@ -36,6 +40,7 @@ class Entry:
     usage: str | None = None
     latency_s: float | None = None
     asked: dict[str, Any] = field(default_factory=dict)
+    images_returned: int | None = None
 
 
 class Ledger:
@@ -43,7 +48,7 @@ class Ledger:
 
     def __init__(self, root: Path, model: str, *, durable: bool = False) -> None:
         self.root, self.model, self.durable = root, model, durable
-        self._adopted: dict[str, tuple[Path, int]] | None = None
+        self._adopted: AdoptedReplies | None = None
 
     def entry_path(self, key: str) -> Path:
         """Return where the reply to a key is kept."""
@@ -62,11 +67,13 @@ class Ledger:
         """
         path = self.entry_path(key).with_suffix(".lock")
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        lock = _locked(path)
+        try:
             yield
-            # Kept after a failure: removing it would let two waiting processes hold "the" lock.
+        finally:
+            # Removed while it is still held: whoever waits for it finds that it is gone.
             path.unlink(missing_ok=True)
+            lock.close()
 
     def find(self, key: str) -> tuple[Entry, list[bytes]] | None:
         """Return the final reply to a key with its pictures, or None if it must be asked."""
@@ -84,65 +91,53 @@ class Ledger:
         for image in reply.images:
             digests.append(digest_of_bytes(image))
             if not self.blob_path(digests[-1]).exists():
-                self._put(self.blob_path(digests[-1]), image)
+                write_bytes(self.blob_path(digests[-1]), image, durable=self.durable)
         entry = Entry(
-            key, str(reply.outcome), reply.text, digests, reply.detail, reply.answered_model,
-            reply.usage, latency_s, asked,
+            key,
+            str(reply.outcome),
+            reply.text,
+            digests,
+            reply.detail,
+            reply.answered_model,
+            reply.usage,
+            latency_s,
+            asked,
+            len(digests),
         )
-        self._put(self.entry_path(key), canonical_json(asdict(entry)).encode())
+        kept = canonical_json(asdict(entry)).encode()
+        write_bytes(self.entry_path(key), kept, durable=self.durable)
         return entry
 
-    def _put(self, path: Path, data: bytes) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        with temporary.open("wb") as stream:
-            stream.write(data)
-            if self.durable:
-                stream.flush()
-                os.fsync(stream.fileno())
-        os.replace(temporary, path)
-
-    # Replies that came with an archive: their cells' Parquet files serve as they are.
-
     def _find_adopted(self, key: str) -> tuple[Entry, list[bytes]] | None:
+        """Return a reply out of an archive: its cell's Parquet file serves as it is."""
         if self._adopted is None:
-            self._adopted = self._index_adopted()
-        if key not in self._adopted:
+            self._adopted = AdoptedReplies(adopted_folder(self.root, self.model))
+        row = self._adopted.find(key)
+        if row is None:
             return None
-        path, index = self._adopted[key]
-        row = _row_of(path, index)
         images = [row.image["bytes"]] if row.image else []
         entry = Entry(
-            key, row.outcome, row.text, [digest_of_bytes(i) for i in images], row.detail,
-            row.answered_model, row.usage, row.latency_s,
+            key,
+            row.outcome,
+            row.text,
+            [digest_of_bytes(image) for image in images],
+            row.detail,
+            row.answered_model,
+            row.usage,
+            row.latency_s,
+            images_returned=row.images_returned,
         )
-        return (entry, images) if row.outcome in FINAL else None
-
-    def _index_adopted(self) -> dict[str, tuple[Path, int]]:
-        folder = adopted_folder(self.root, self.model)
-        if not folder.exists():
-            return {}
-        return {
-            key: (path, index)
-            for path in sorted(folder.rglob("*.parquet"))
-            for index, key in enumerate(_keys_of(path))
-        }
+        return entry, images
 
 
-def _keys_of(path: Path) -> list[str]:
-    import pyarrow.parquet as pq
-
-    return pq.read_table(path, columns=["request_key"]).column(0).to_pylist()
-
-
-def _row_of(path: Path, index: int) -> Any:
-    """Return one row of a generations file, reading only its row group."""
-    from gensight.records import Generation, RowFile
-
-    file = RowFile(path, Generation)
-    for group in range(file.file.num_row_groups):
-        size = file.file.metadata.row_group(group).num_rows
-        if index < size:
-            return file.group(group)[index]
-        index -= size
-    raise IndexError(f"{path} has no row {index}")
+def _locked(path: Path) -> IO[str]:
+    """Return the lock file at a path, held; one that was removed meanwhile is no lock."""
+    while True:
+        lock = path.open("w", encoding="utf-8")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            if os.fstat(lock.fileno()).st_ino == path.stat().st_ino:
+                return lock
+        except FileNotFoundError:
+            pass
+        lock.close()

@@ -16,8 +16,8 @@ class MaskForm(Spec):
     """A picture with the target in one colour and everything else in another (RGB, 0-255)."""
 
     kind: Literal["mask"]
-    foreground: Colour = [255, 255, 255]
-    background: Colour = [0, 0, 0]
+    foreground: Colour = Field(default=[255, 255, 255])
+    background: Colour = Field(default=[0, 0, 0])
 
 
 class DepthForm(Spec):
@@ -31,7 +31,7 @@ class DotsForm(Spec):
     """The input picture with one solid dot of this colour (RGB, 0-255) on every counted object."""
 
     kind: Literal["dots"]
-    colour: Colour = [255, 0, 0]
+    colour: Colour = Field(default=[255, 0, 0])
 
 
 class NormalsForm(Spec):

@@ -52,7 +52,9 @@ def unknown(file: str | Path, key: str, word: object, known: Iterable[str]) -> S
     """Return the error for a name that does not exist, with the nearest known one first."""
     names = sorted(known)
     allowed = ", ".join(names) or "none"
-    return SpecError(f"{file}: {key}: '{word}' is not known{nearest(str(word), names)}; allowed: {allowed}")
+    return SpecError(
+        f"{file}: {key}: '{word}' is not known{nearest(str(word), names)}; allowed: {allowed}"
+    )
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -62,9 +64,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
         SpecError: the file is missing, is not YAML, is not a mapping or repeats a key.
     """
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeyLoader)  # noqa: S506
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeyLoader)
     except FileNotFoundError:
-        raise SpecError(f"{path}: this file does not exist; create it or correct its name") from None
+        raise SpecError(
+            f"{path}: this file does not exist; create it or correct its name"
+        ) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SpecError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     except SpecError as error:

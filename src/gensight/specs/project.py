@@ -162,8 +162,10 @@ def _check_benchmark(file: str, benchmark: BenchmarkSpec, project: Project) -> N
     _known(file, "prompts", benchmark.prompts, prompts)
     held_out = benchmark.held_out
     if held_out and isinstance(benchmark.n, int) and benchmark.n > held_out.first_rank:
-        raise SpecError(f"{file}: n: {benchmark.n} reaches into the held-out ranks; lower it or "
-                        f"raise held_out.first_rank ({held_out.first_rank})")
+        raise SpecError(
+            f"{file}: n: {benchmark.n} reaches into the held-out ranks; lower it or "
+            f"raise held_out.first_rank ({held_out.first_rank})"
+        )
     parameters: dict[str, Any] = {}
     for name, scorer in benchmark.scorers.items():
         _check_scorer(file, f"scorers.{name}", scorer, parameters)
@@ -178,12 +180,16 @@ def _check_scorer(file: str, key: str, scorer: Any, parameters: dict[str, Any]) 
     for metric in scorer.metrics:
         needed = declared.constants("metrics", metric).get("MEASURE")
         if needed != scorer.measure:
-            raise SpecError(f"{file}: {key}.metrics: '{metric}' is a metric of the measure "
-                            f"'{needed}', not of '{scorer.measure}'")
+            raise SpecError(
+                f"{file}: {key}.metrics: '{metric}' is a metric of the measure "
+                f"'{needed}', not of '{scorer.measure}'"
+            )
     first = parameters.setdefault(scorer.extractor, scorer.parameters)
     if first != scorer.parameters:
-        raise SpecError(f"{file}: {key}.parameters: two scorers use the extractor "
-                        f"'{scorer.extractor}' with different parameters; use its variants")
+        raise SpecError(
+            f"{file}: {key}.parameters: two scorers use the extractor "
+            f"'{scorer.extractor}' with different parameters; use its variants"
+        )
 
 
 def _check_tables(project: Project) -> None:
@@ -206,6 +212,7 @@ def _check_run(project: Project) -> None:
         for name in getattr(run, room):
             missing = [b for b in specs[name].benchmarks if b not in run.benchmarks]
             if missing:
-                raise SpecError(f"{file}: run.{room}: '{name}' needs the benchmark "
-                                f"'{missing[0]}'; add it to run.benchmarks")
-
+                raise SpecError(
+                    f"{file}: run.{room}: '{name}' needs the benchmark "
+                    f"'{missing[0]}'; add it to run.benchmarks"
+                )

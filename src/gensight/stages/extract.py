@@ -7,6 +7,8 @@ from typing import Any
 
 from gensight import extractors
 from gensight.digests import digest_of
+from gensight.errors import RecordError
+from gensight.footers import rebuild_command
 from gensight.outcomes import Outcome
 from gensight.records import Generation, Prediction, RowFile, Sample, SampleStore, write_rows
 
@@ -17,7 +19,7 @@ def extract(
     """Write a cell's predictions by one extractor; return their number."""
     plan = determinants["generations"]
     store = SampleStore(RowFile(samples, Sample, digest_of(plan["requests"]["samples"])))
-    shards = [RowFile(path, Generation) for path in generations]
+    shards = [_shard(path, plan) for path in generations]
     rows = (
         prediction
         for shard in shards
@@ -26,6 +28,15 @@ def extract(
         for prediction in _predictions(generation, store, determinants)
     )
     return write_rows(output, Prediction, rows, determinants, [samples, *(s.path for s in shards)])
+
+
+def _shard(path: str, plan: Mapping[str, Any]) -> RowFile[Generation]:
+    """Open a shard of the planned generations, however the cell is cut into shards."""
+    shard = RowFile(path, Generation)
+    found = {k: v for k, v in shard.footer.determinants.items() if k not in ("shard", "ranks")}
+    if digest_of(found) != digest_of(plan):
+        raise RecordError(f"{path}: made from other settings; {rebuild_command(path)}")
+    return shard
 
 
 def _predictions(
@@ -43,9 +54,7 @@ def _predictions(
             yield _prediction(generation, sample, reading)
 
 
-def _answer(
-    generation: Generation, sample: Sample, plan: Mapping[str, Any]
-) -> extractors.Answer:
+def _answer(generation: Generation, sample: Sample, plan: Mapping[str, Any]) -> extractors.Answer:
     ok = generation.outcome == Outcome.OK
     return extractors.Answer(
         image=generation.image["bytes"] if ok and generation.image else None,
@@ -57,9 +66,7 @@ def _answer(
     )
 
 
-def _prediction(
-    generation: Generation, sample: Sample, reading: extractors.Reading
-) -> Prediction:
+def _prediction(generation: Generation, sample: Sample, reading: extractors.Reading) -> Prediction:
     ok = generation.outcome == Outcome.OK
     return Prediction(
         sample_id=sample.sample_id,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ def _conversation(store: SampleStore, ledger: str, plan: Mapping[str, Any]) -> C
 
     @cache
     def open_adapter() -> models.Adapter:
-        held_out = _held_out(store.samples) if module.READS_TRUTH else []
+        held_out = _HeldOut(store.samples) if module.READS_TRUTH else []
         return module.open_model(plan["generation"], held_out)
 
     identity = {
@@ -68,8 +68,21 @@ def _standardiser(orient: bool) -> Callable[[bytes], bytes]:
     return standardise
 
 
-def _held_out(samples: RowFile[Sample]) -> list[Sample]:
-    return [row for row in samples if row.role == "held_out"]
+class _HeldOut(Sequence[Sample]):
+    """The held-out samples, read only by a model that is fitted on them."""
+
+    def __init__(self, samples: RowFile[Sample]) -> None:
+        self._samples = samples
+
+    @cached_property
+    def _rows(self) -> list[Sample]:
+        return [row for row in self._samples if row.role == "held_out"]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 def _answers(

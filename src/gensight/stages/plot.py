@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from gensight import figures, metrics
+from gensight.atomic import write_bytes, write_text
 from gensight.digests import digest_of
 from gensight.footers import mark, read_footer
 from gensight.records import (
@@ -29,7 +29,6 @@ from gensight.specs.figures import (
     GallerySpec,
     parse_figure,
 )
-from gensight.stages.tabulate import write_text
 
 
 def plot(sources: Sequence[str], output: str, determinants: Mapping[str, Any]) -> None:
@@ -43,13 +42,11 @@ def plot(sources: Sequence[str], output: str, determinants: Mapping[str, Any]) -
         figure, shown = _gallery(spec, there, determinants)
     else:
         figure, shown = _curves(spec, there)
-    footer = mark(
-        digest_of(determinants), {path: read_footer(path).content for path in there}
-    )
+    footer = mark(digest_of(determinants), {path: read_footer(path).content for path in there})
     png = Path(output)
     write_text(png.with_suffix(".json"), shown)
-    _write_bytes(png.with_suffix(".pdf"), figures.figure_pdf(figure, footer))
-    _write_bytes(png, figures.figure_png(figure, footer))
+    write_bytes(png.with_suffix(".pdf"), figures.figure_pdf(figure, footer))
+    write_bytes(png, figures.figure_png(figure, footer))
 
 
 def _curves(spec: DisturbanceCurvesSpec, sources: Sequence[str]) -> tuple[Figure, str]:
@@ -58,8 +55,11 @@ def _curves(spec: DisturbanceCurvesSpec, sources: Sequence[str]) -> tuple[Figure
         {"metric": panel.label, "disturbance": disturbance.label, **asdict(drawn)}
         for panel in spec.panels
         for disturbance in spec.disturbances
-        for drawn in [figures.curve_panel(panel, disturbance, spec.undisturbed,
-                                          figures.panel_rows(panel, rows))]
+        for drawn in [
+            figures.curve_panel(
+                panel, disturbance, spec.undisturbed, figures.panel_rows(panel, rows)
+            )
+        ]
     ]
     shown = json.dumps(points, indent=1, ensure_ascii=False) + "\n"
     return figures.draw_disturbance_curves(spec, rows), shown
@@ -76,9 +76,7 @@ def _gallery(
         if entry.model in cells.scores
         for example in _examples(spec, entry, cells)
     ]
-    items = [
-        _item(spec, entry, example, cells, store, determinants) for entry, example in chosen
-    ]
+    items = [_item(spec, entry, example, cells, store, determinants) for entry, example in chosen]
     return figures.draw_gallery(spec, items), figures.examples_json([e for _, e in chosen])
 
 
@@ -155,9 +153,3 @@ def _prediction(example: figures.ChosenExample, path: str | None) -> Prediction 
 
 def _is_shown(row: Any, example: figures.ChosenExample) -> bool:
     return (row.repeat, row.severity) == (example.repeat, example.severity)
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(data)
-    os.replace(temporary, path)

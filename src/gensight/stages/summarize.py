@@ -21,9 +21,7 @@ def summarize(output: str, determinants: Mapping[str, Any]) -> int:
     the best floor row and the ceiling row of the same prompt, scorer, variant, fit and stratum.
     """
     digests = determinants["scores"]
-    rows = [
-        row for path, digest in digests.items() for row in _summarize_cell(path, digest)
-    ]
+    rows = [row for path, digest in digests.items() for row in _summarize_cell(path, digest)]
     bounded = _with_bounds(rows, determinants["roles"])
     return write_rows(output, Summary, bounded, determinants, digests)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gensight.atomic import write_text
 from gensight.digests import digest_of
 from gensight.footers import mark, read_footer
 from gensight.records import RowFile, Summary
@@ -60,13 +60,9 @@ def _mark(inputs: Sequence[str], determinants: Mapping[str, Any]) -> str:
 
 
 def _info(entry: Mapping[str, Any]) -> ModelInfo:
-    return ModelInfo(**entry["display"], role=entry["role"], failed_above=entry["failed_above"],
-                     severity_unit=entry.get("severity_unit", ""))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file under a temporary name and rename it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(temporary, path)
+    return ModelInfo(
+        **entry["display"],
+        role=entry["role"],
+        failed_above=entry["failed_above"],
+        severity_unit=entry.get("severity_unit", ""),
+    )

@@ -20,6 +20,7 @@ TASKS = ("segmentation", "depth", "counting", "normals")
 SPLITS = ("main", "ood")
 MIN_SIDE_PX = 128
 MAX_SIDE_PX = 2048
+LEAST_CROWD_PX = 384 * 288
 
 # Base value first, then the other levels.
 LEVELS: dict[str, tuple[Any, ...]] = {
@@ -105,7 +106,7 @@ def parse(parameters: Mapping[str, Any]) -> SceneParameters:
     ranges = RANGES["counting" if task == "counting" else "room"]
     allowed = (*ranges, *LEVELS)
     _check_keys("parameters.knobs", knobs, allowed)
-    return SceneParameters(
+    checked = SceneParameters(
         task=task,
         seed=_whole("seed", parameters.get("seed", 0), 0, 2**63 - 1),
         split=_one_of("split", parameters.get("split", "main"), SPLITS),
@@ -113,6 +114,8 @@ def parse(parameters: Mapping[str, Any]) -> SceneParameters:
         height=_whole("height", parameters.get("height", 384), MIN_SIDE_PX, MAX_SIDE_PX),
         factors={name: _levels(name, knobs[name], ranges) for name in allowed if name in knobs},
     )
+    _check_room_for_crowds(checked)
+    return checked
 
 
 def locate(parameters: SceneParameters, rank: int) -> Address:
@@ -141,6 +144,16 @@ def resolve(parameters: SceneParameters, scene: int, given: Mapping[str, Any]) -
         knob: balanced(values, scene, *parameters.name, knob) for knob, values in DRAWN.items()
     }
     return {**knobs, **drawn, **given}
+
+
+def _check_room_for_crowds(parameters: SceneParameters) -> None:
+    """Refuse pictures in which the crowded scenes of the counting design have no place."""
+    is_small = parameters.width * parameters.height < LEAST_CROWD_PX
+    if parameters.task == "counting" and "objects" not in parameters.factors and is_small:
+        raise SpecError(
+            f"scenes: parameters: {parameters.width} x {parameters.height} is too small to count "
+            "in; use at least 384 x 288, or fix knobs.objects"
+        )
 
 
 def _levels(name: str, given: Any, ranges: Mapping[str, tuple[int, int]]) -> tuple[Any, ...]:

@@ -27,7 +27,7 @@ MAX_YAW_DEG = 25.0
 PITCH_DEG = {"room": (-18.0, 20.0), "counting": (14.0, 34.0)}
 VIEW_ATTEMPTS = 200
 COARSE = 33
-LEAST_FLOOR_SHARE = {"room": 0.12, "counting": 0.4}
+LEAST_FLOOR_SHARE = {"room": 0.12, "counting": 0.55}
 
 
 @dataclass(frozen=True)

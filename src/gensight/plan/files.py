@@ -1,0 +1,179 @@
+"""Every file of a run with its determinants and inputs, upstream first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gensight.digests import digest_of
+from gensight.plan import paths
+from gensight.plan.cells import Cell
+from gensight.plan.determinants import Determinants
+
+
+@dataclass(frozen=True)
+class PlannedFile:
+    """A file of the run: its stage, what determines it, and the files it is made from.
+
+    `siblings` are written by the same job (a table's .csv beside its .tex). `spared` maps inputs
+    that a gallery can do without to the scores made from them: where those are current, a missing
+    picture is not generated again just to be shown.
+    """
+
+    path: str
+    stage: str
+    determinants: dict[str, Any]
+    inputs: tuple[str, ...]
+    siblings: tuple[str, ...] = ()
+    spared: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Return the digest that the file's own metadata must carry."""
+        return digest_of(self.determinants)
+
+
+class Plan(Determinants):
+    """The files of a run."""
+
+    def generation_paths(self, cell: Cell) -> list[str]:
+        """Return the paths of a cell's shards."""
+        return [paths.generation_path(cell, shard) for shard in self.shards(cell)]
+
+    def figure_inputs(self, figure: str) -> tuple[str, ...]:
+        """Return what a figure is drawn from: summaries, or the cells of a gallery."""
+        spec = self.project.figures[figure]
+        if spec.kind != "gallery":
+            return tuple(paths.summary_path(name) for name in spec.benchmarks)
+        scorer = self.project.benchmarks[spec.benchmark].scorers[spec.scorer]
+        inputs = [paths.samples_path(spec.benchmark)]
+        for cell in self.gallery_cells(figure):
+            inputs += self.generation_paths(cell)
+            inputs.append(paths.prediction_path(cell, scorer.extractor))
+            inputs.append(paths.score_path(cell, spec.scorer))
+        return tuple(inputs)
+
+    def _spared(self, figure: str) -> dict[str, str]:
+        """Return the pictures of a gallery by path, each with the scores that vouch for it."""
+        spec = self.project.figures[figure]
+        if spec.kind != "gallery":
+            return {}
+        extractor = self.project.benchmarks[spec.benchmark].scorers[spec.scorer].extractor
+        return {
+            path: paths.score_path(cell, spec.scorer)
+            for cell in self.gallery_cells(figure)
+            for path in (*self.generation_paths(cell), paths.prediction_path(cell, extractor))
+        }
+
+    def gallery_cells(self, figure: str) -> list[Cell]:
+        """Return the cells of a gallery that the run has, in the figure's order."""
+        spec = self.project.figures[figure]
+        shown = [entry.model for entry in spec.models]
+        cells = {c.model: c for c in self.cells(spec.benchmark) if c.prompt == spec.prompt}
+        return [cells[model] for model in dict.fromkeys(shown) if model in cells]
+
+    def files(self) -> dict[str, PlannedFile]:
+        """Return every file of the run by path, upstream first."""
+        return {planned.path: planned for planned in self._files()}
+
+    def _files(self) -> Iterator[PlannedFile]:
+        cells = self.cells()
+        for name in self.run.benchmarks:
+            yield PlannedFile(paths.samples_path(name), "samples", self.samples(name), ())
+        for name in self.run.benchmarks:
+            for prompt in self.prompts(name):
+                yield PlannedFile(
+                    paths.requests_path(name, prompt),
+                    "requests",
+                    self.requests(name, prompt),
+                    (paths.samples_path(name),),
+                )
+        for cell in cells:
+            yield from self._generation_files(cell)
+        for cell in cells:
+            yield from self._cell_files(cell)
+        for name in self.run.benchmarks:
+            determinants = self.summary(name)
+            yield PlannedFile(
+                paths.summary_path(name), "summaries", determinants, tuple(determinants["scores"])
+            )
+        yield from self._report_files()
+
+    def _generation_files(self, cell: Cell) -> Iterator[PlannedFile]:
+        inputs = (
+            paths.samples_path(cell.benchmark),
+            paths.requests_path(cell.benchmark, cell.prompt),
+        )
+        for shard, path in zip(self.shards(cell), self.generation_paths(cell), strict=True):
+            yield PlannedFile(path, "generations", self.generation(cell, shard), inputs)
+
+    def _cell_files(self, cell: Cell) -> Iterator[PlannedFile]:
+        samples = paths.samples_path(cell.benchmark)
+        scorers = self.project.benchmarks[cell.benchmark].scorers
+        for extractor in sorted({scorer.extractor for scorer in scorers.values()}):
+            yield PlannedFile(
+                paths.prediction_path(cell, extractor),
+                "predictions",
+                self.prediction(cell, extractor),
+                (samples, *self.generation_paths(cell)),
+            )
+        for name, scorer in scorers.items():
+            yield PlannedFile(
+                paths.score_path(cell, name),
+                "scores",
+                self.score(cell, name),
+                (samples, paths.prediction_path(cell, scorer.extractor)),
+            )
+
+    def _report_files(self) -> Iterator[PlannedFile]:
+        for table in self.run.tables:
+            inputs = tuple(paths.summary_path(b) for b in self.project.tables[table].benchmarks)
+            stem = f"results/tables/{table}"
+            yield PlannedFile(
+                f"{stem}.tex", "tables", self.table(table), inputs, (f"{stem}.csv", f"{stem}.md")
+            )
+        if self.run.tables:
+            yield PlannedFile(
+                "results/tables/all.tex",
+                "tables",
+                self.all_tables(),
+                tuple(f"results/tables/{t}.tex" for t in self.run.tables),
+            )
+        for figure in self.run.figures:
+            stem = f"results/figures/{figure}"
+            yield PlannedFile(
+                f"{stem}.png",
+                "figures",
+                self.figure(figure),
+                self.figure_inputs(figure),
+                (f"{stem}.pdf", f"{stem}.json"),
+                self._spared(figure),
+            )
+
+    def not_planned(self, path: str) -> str:
+        """Return the line for a file that is no part of the run."""
+        return (
+            f"{path} is no part of the run '{self.run.name}'; add its model, benchmark, prompt, "
+            f"table or figure to the lists under run: in the config"
+        )
+
+    def closing_words(self) -> str:
+        """Return where the results of the run are, one line each."""
+        lines = [f"run '{self.run.name}' is complete"]
+        if self.run.tables:
+            tables = ", ".join(f"{name}.tex/.csv/.md" for name in self.run.tables)
+            lines += [
+                "  tables     results/tables/all.tex (a whole LaTeX document)",
+                f"             results/tables/: {tables}",
+            ]
+        if self.run.figures:
+            lines.append(
+                f"  figures    results/figures/: {', '.join(self.run.figures)} (.pdf, .png)"
+            )
+        lines += [
+            "  numbers    results/summaries/{benchmark}.parquet, results/scores/",
+            "  pictures   gensight export results/generations/.../all.parquet FOLDER",
+            "  logs       logs/{rule}/...",
+        ]
+        return "\n".join(lines)

@@ -1,0 +1,35 @@
+"""Where the file of every step lies: one prefix, one direction."""
+
+from __future__ import annotations
+
+from gensight.plan.cells import Cell
+
+
+def samples_path(benchmark: str) -> str:
+    """Return the path of a benchmark's samples."""
+    return f"results/samples/{benchmark}.parquet"
+
+
+def requests_path(benchmark: str, prompt: str) -> str:
+    """Return the path of a benchmark's rendered requests."""
+    return f"results/requests/{benchmark}/{prompt}.parquet"
+
+
+def generation_path(cell: Cell, shard: str) -> str:
+    """Return the path of one shard of a cell's generations."""
+    return f"results/generations/{cell.folder}/{shard}.parquet"
+
+
+def prediction_path(cell: Cell, extractor: str) -> str:
+    """Return the path of a cell's predictions."""
+    return f"results/predictions/{cell.folder}/{extractor}.parquet"
+
+
+def score_path(cell: Cell, scorer: str) -> str:
+    """Return the path of a cell's scores."""
+    return f"results/scores/{cell.folder}/{scorer}.parquet"
+
+
+def summary_path(benchmark: str) -> str:
+    """Return the path of a benchmark's summary."""
+    return f"results/summaries/{benchmark}.parquet"
