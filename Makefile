@@ -19,7 +19,7 @@ setup: .venv/ready  ## Make .venv and install gensight with its development tool
 	@touch $@
 
 demo: setup  ## Run the whole pipeline on the built-in benchmarks (no GPU, key or download)
-	$(BIN)/snakemake --cores $(CORES) --quiet host progress rules reason --logger gensight
+	$(BIN)/snakemake --cores $(CORES) --logger gensight
 
 test: setup  ## Run the core tests
 	$(BIN)/pytest --numprocesses $(CORES)

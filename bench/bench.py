@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import cv2
+import memory
 import numpy as np
+import pipeline
 import speed
 from timing import Measurement
 
@@ -24,6 +26,9 @@ MEASUREMENTS: tuple[Callable[[], Iterator[Measurement]], ...] = (
     speed.mask_path,
     speed.depth_path,
     speed.counting_path,
+    memory.reading_memory,
+    pipeline.empty_cells,
+    pipeline.nothing_to_do,
 )
 
 

@@ -1,4 +1,4 @@
-"""The frame around every workflow script: its whole output, and any traceback, in the rule's log."""
+"""The frame around every workflow script: its output, and any traceback, in the rule's log."""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ def _parquet_footer(path: Path) -> Footer:
 
     try:
         metadata = pq.read_metadata(path).metadata or {}
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).split(".")[0]
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = " ".join(str(error).split(".")[0].split())
         raise RecordError(f"{path}: cannot be read ({reason}); {rebuild_command(path)}") from None
     if b"gensight" not in metadata:
         raise RecordError(f"{path}: was not written by gensight; {rebuild_command(path)}")

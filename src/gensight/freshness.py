@@ -24,7 +24,7 @@ from typing import Any
 from gensight.atomic import write_text
 from gensight.digests import ABSENT, differences, digest_of
 from gensight.errors import RecordError
-from gensight.footers import Footer, read_footer
+from gensight.footers import Footer, footer_from, read_footer
 from gensight.plan import PlannedFile
 
 STATE = Path(".snakemake/gensight")
@@ -51,13 +51,15 @@ class Freshness:
         """Return the inputs that Snakemake is to see for a file."""
         if planned.path in self.current:
             return [path for path in planned.inputs if Path(path).exists()]
-        marker = [str(MARKER)] if planned.path in self.outdated else []
-        wanted = [
+        return [
             path
             for path in planned.inputs
             if planned.spared.get(path) not in self.current or Path(path).exists()
         ]
-        return [*wanted, *marker]
+
+    def marker(self, planned: PlannedFile) -> list[str]:
+        """Return the marker if a file must be made again, else nothing."""
+        return [str(MARKER)] if planned.path in self.outdated else []
 
 
 def mark_built(path: str, content: str) -> None:
@@ -203,7 +205,7 @@ class _Footers:
         """Return a kept footer; an entry of another version or shape is as good as none."""
         try:
             size, mtime_ns, fields = self._kept[path]
-            footer = Footer(**fields)
+            footer = footer_from(fields)
         except (KeyError, TypeError, ValueError):
             return None
         return footer if (size, mtime_ns) == _size_and_time(path) else None

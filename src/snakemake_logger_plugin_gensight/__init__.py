@@ -1,7 +1,7 @@
 """A Snakemake logger that prints one line per finished cell: `snakemake --logger gensight`.
 
-Snakemake finds the plugin by the name of this package. The lines go to standard error beside
-Snakemake's own (add `--quiet all` to see them alone), with no carriage returns.
+Snakemake finds the plugin by the name of this package. It stands in for Snakemake's own output on
+standard error (which the log in .snakemake/log still has), and never prints a carriage return.
 """
 
 from snakemake_logger_plugin_gensight.cells import LogHandler

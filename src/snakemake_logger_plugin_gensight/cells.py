@@ -1,11 +1,16 @@
-"""Counting finished cells: done/total, the cell, answers read and failed, elapsed, time to go."""
+"""Counting finished cells: done/total, the cell, answers read and failed, elapsed, time to go.
+
+Besides, it prints what a person must know: warnings, errors, and how the log of a failed job ends.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Mapping
 from logging import LogRecord
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -15,6 +20,11 @@ from snakemake_interface_logger_plugins.common import LogEvent
 CELL_RULE = "score"
 #: A cell fails with one of these rules, or with any of those that generate.
 STEP_RULES = ("extract", CELL_RULE)
+#: How much of a failed job's log is shown.
+LOG_LINES = 5
+NOTHING_TO_DO = "Nothing to be done"
+#: Snakemake's words for a script that failed: the end of the job's log says what and why.
+SAID_BETTER = ("RuleException", "Error in rule")
 
 
 class Job(NamedTuple):
@@ -31,7 +41,7 @@ class Job(NamedTuple):
 
 
 class LogHandler(LogHandlerBase):
-    """Follows the main process's events; every other record is left to Snakemake's own logger."""
+    """Follows the main process's events and prints the few lines that matter."""
 
     def __post_init__(self) -> None:
         self._total = 0
@@ -43,7 +53,10 @@ class LogHandler(LogHandlerBase):
     def emit(self, record: LogRecord) -> None:
         """Print a line for a cell that ended; an error in here never reaches Snakemake."""
         try:
-            self._follow(getattr(record, "event", None), record.__dict__)
+            event = getattr(record, "event", None)
+            self._follow(event, record.__dict__)
+            if event in (None, LogEvent.ERROR):
+                _pass_on(record)
         except Exception:
             self.handleError(record)
 
@@ -51,7 +64,7 @@ class LogHandler(LogHandlerBase):
         if event == LogEvent.RUN_INFO:
             self._total = int(told["stats"].get(CELL_RULE, 0))
             self._started = time.monotonic()
-        elif event == LogEvent.JOB_INFO and _is_step(told.get("rule_name", "")):
+        elif event == LogEvent.JOB_INFO and told.get("output"):
             log = next(iter(told.get("log") or ()), "its log")
             self._jobs[told["jobid"]] = Job(told["rule_name"], str(told["output"][0]), str(log))
         elif event == LogEvent.JOB_FINISHED and told["job_id"] in self._jobs:
@@ -67,28 +80,53 @@ class LogHandler(LogHandlerBase):
 
     def _fail(self, job: Job) -> None:
         """Say that a cell failed once, however many shards, tries or later steps fail with it."""
+        if not _is_step(job.rule):
+            _say(f"{job.output}: {job.rule} failed (see {job.log})")
+            _say_log_end(job.log)
+            return
         is_news = job.cell not in self._failed.values()
         self._failed[job.output] = job.cell
         if is_news:
             self._print(job, f"{job.rule} failed (see {job.log})")
+            _say_log_end(job.log)
 
     def _print(self, job: Job, what: str) -> None:
         done = len(self._finished) + len(set(self._failed.values()))
         elapsed = time.monotonic() - self._started
         left = elapsed / done * max(self._total - done, 0)
-        print(
+        _say(
             f"[{done}/{self._total}] {job.cell}: {what}, "
-            f"elapsed {_clock(elapsed)}, to go {_clock(left)}",
-            file=sys.stderr,
-            flush=True,
+            f"elapsed {_clock(elapsed)}, to go {_clock(left)}"
         )
 
-    # It prints beside Snakemake's own stream logger instead of replacing it.
-    writes_to_stream = False
+    writes_to_stream = True
     writes_to_file = False
     has_filter = True
     has_formatter = True
     needs_rulegraph = False
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _pass_on(record: LogRecord) -> None:
+    """Print warnings and errors, and that there is nothing to do."""
+    message = record.getMessage()
+    if record.levelno >= logging.WARNING and not message.startswith(SAID_BETTER):
+        _say(message)
+    elif message.startswith(NOTHING_TO_DO):
+        _say(message)
+
+
+def _say_log_end(path: str) -> None:
+    """Print the last lines of a failed job's log, indented."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines[-LOG_LINES:]:
+        _say(f"    {line}")
 
 
 def _is_step(rule: str) -> bool:

@@ -7,7 +7,9 @@ import pytest
 from spine_project import forget, raise_version, use_copy_of_library
 
 import gensight
+from gensight import extractors
 from gensight.errors import SpecError
+from gensight.extractors import mask
 from gensight.specs import declared
 
 ROOMS = {
@@ -96,6 +98,79 @@ def test_an_unknown_module_lists_those_there_are(package):
         declared.constants("metrics", "gio")
 
 
+@pytest.mark.parametrize(("room", "name"), list(modules()))
+def test_what_a_module_restricts_allows_its_own_defaults(room, name):
+    found = declared.constants(room, name)
+    for setting, allowed in found.get("CHOICES", {}).items():
+        default = found["DEFAULTS"][setting]
+        assert set(default if isinstance(default, list) else [default]) <= set(allowed)
+
+
+@pytest.mark.parametrize("name", declared.names("extractors"))
+def test_every_extractor_declares_the_variants_it_reads(name):
+    found, module = declared.constants("extractors", name), extractors.load(name)
+    answer = extractors.Answer(source_width=8, source_height=8)
+    for variant in found["CHOICES"]["variants"]:
+        (reading,) = module.extract(answer, {"variants": [variant]})
+        assert (reading.variant, reading.status) == (variant, "no_output")
+    with pytest.raises(SpecError, match="variants"):
+        module.extract(answer, {"variants": ["another"]})
+
+
+def test_masks_have_a_rule_for_each_variant_they_declare():
+    assert list(mask.VARIANTS) == mask.CHOICES["variants"]
+
+
+RESTRICTED = """
+VERSION = 1
+DEFAULTS = {
+    "weights": None, "method": None, "space": "depth", "heads": ["a"], "tags": [], "level": 1,
+    "failure": "zero",
+}
+REQUIRED = ["weights"]
+METHODS = {"plain": [], "deep": ["level"]}
+CHOICES = {"space": ["depth", None], "heads": ["a", "b"], "tags": ["x"]}
+FAILURE_POLICIES = ("zero", "mean")
+"""
+PLAIN = {"weights": "w", "method": "plain"}
+RULES = [
+    (PLAIN, None),
+    ({**PLAIN, "heads": ["b", "a"], "tags": ["x"], "failure": "mean", "level": 1}, None),
+    ({**PLAIN, "method": "deep", "level": 2}, None),
+    ({"method": "plain"}, "key 'g.weights' is missing"),
+    ({"weights": "w"}, "key 'g.method' is missing; allowed: deep, plain"),
+    ({**PLAIN, "method": "plian"}, r"g.method: 'plian' is not known \(did you mean 'plain'"),
+    ({**PLAIN, "level": 2}, "g.level: the method 'plain' does not use it; it uses: none"),
+    ({**PLAIN, "space": "dept"}, r"g.space: 'dept'.*did you mean 'depth'.*allowed: depth, null"),
+    ({**PLAIN, "heads": ["a", "c"]}, "g.heads: 'c' is not known.*allowed: a, b"),
+    ({**PLAIN, "heads": []}, "key 'g.heads' is missing; allowed: a, b"),
+    ({**PLAIN, "heads": ["a", "a"]}, "g.heads: 'a' is listed twice"),
+    ({**PLAIN, "failure": "men"}, r"g.failure: 'men' is not known \(did you mean 'mean'"),
+]
+
+
+@pytest.mark.parametrize("room", ["models", "datasets", "measures", "extractors"])
+@pytest.mark.parametrize(("given", "message"), RULES)
+def test_a_module_of_any_room_may_restrict_its_settings(package, room, given, message):
+    (package / room / "made_here.py").write_text(RESTRICTED)
+    forget()
+    if message is None:
+        assert declared.merged("f.yaml", "g", room, "made_here", given).items() >= given.items()
+    else:
+        with pytest.raises(SpecError, match=f"^f.yaml: {message}[^\n]*$"):
+            declared.merged("f.yaml", "g", room, "made_here", given)
+
+
+@pytest.mark.parametrize(
+    "line", ["CHOICES = {'b': [1]}", "REQUIRED = ['b']", "METHODS = {'b': []}"]
+)
+def test_a_module_that_restricts_what_it_does_not_have_is_named(package, line):
+    (package / "models/made_here.py").write_text(f"VERSION = 1\nDEFAULTS = {{'a': 1}}\n{line}\n")
+    forget()
+    with pytest.raises(SpecError, match=r"made_here\.py: DEFAULTS lacks '(b|method)'"):
+        declared.constants("models", "made_here")
+
+
 # (default, given, accepted): whole numbers pass for decimal ones, nothing else is coerced.
 TYPES = [
     (1, 2, True),
@@ -112,6 +187,10 @@ TYPES = [
     ([1], 2, False),
     (None, 2, True),
     (None, ["x"], True),
+    (None, None, True),
+    (1, None, False),
+    ("a", None, False),
+    ([1], None, False),
 ]
 
 

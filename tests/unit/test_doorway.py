@@ -43,6 +43,7 @@ SAID = [
     ("os.write(2, b'raw two\\n')", "raw two\n"),
     ("subprocess.run(['sh', '-c', 'echo child; echo trouble >&2'])", "child\ntrouble\n"),
     ("import warnings\nwarnings.warn('careful')", "UserWarning: careful"),
+    ("import ctypes\nctypes.CDLL(None).printf(b'from C\\n')", "from C\n"),
     ("import logging\nlogging.getLogger('x').warning('logged')", "logged\n"),
 ]
 
@@ -59,6 +60,17 @@ def test_output_keeps_its_order(tmp_path):
     body = "print('1')\nos.write(2, b'')\nsys.stdout.flush()\nos.write(1, b'2\\n')\nprint('3')"
     _, log = run(tmp_path, body)
     assert log.startswith("1\n2\n3\n")
+
+
+def test_what_c_code_printed_before_the_frame_stays_before_it(tmp_path):
+    frame = FRAME.replace(
+        "with logged", "import ctypes; ctypes.CDLL(None).puts(b'early')\nwith logged"
+    )
+    code = frame.format(body="    pass", output=[])
+    command = [sys.executable, "-c", code]
+    out = subprocess.check_output(command, cwd=tmp_path, env=BUFFERED, text=True)
+    assert out == "before\nearly\nafter\n"
+    assert (tmp_path / "rule.log").read_text() == "done: \n"
 
 
 FAILURES = [

@@ -1,5 +1,8 @@
 """What files say about themselves: Parquet metadata, and marks in tables and figures."""
 
+import json
+from dataclasses import asdict
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -7,7 +10,7 @@ from spine_rows import sample
 
 from gensight.digests import digest_of
 from gensight.errors import RecordError
-from gensight.footers import Footer, mark, read_footer, rebuild_command
+from gensight.footers import Footer, footer_from, mark, read_footer, rebuild_command
 from gensight.records import Sample, write_rows
 
 DIGEST, INPUTS = "a" * 64, {"results/summaries/x.parquet": "b" * 64}
@@ -65,10 +68,17 @@ def test_the_first_mark_of_a_document_is_its_own(tmp_path):
     assert read_footer(path).digest == DIGEST
 
 
-def write_foreign(path):
-    pq.write_table(pa.table({"a": [1]}), path)
+def write_foreign(path, metadata=None):
+    pq.write_table(pa.table({"a": [1]}).replace_schema_metadata(metadata), path)
 
 
+def with_footer(**changes):
+    """Return a writer of a file whose footer has other keys or types than it should."""
+    footer = asdict(Footer("samples", DIGEST, "", 1)) | changes
+    return lambda path: write_foreign(path, {"gensight": json.dumps(footer)})
+
+
+OTHER_VERSION = "was not written by this version of gensight"
 # (name, how it is written, what the line says)
 UNUSABLE = [
     ("x.parquet", None, "is missing"),
@@ -76,6 +86,19 @@ UNUSABLE = [
     ("x.parquet", lambda path: path.write_bytes(b"<html>not found</html>"), "cannot be read"),
     ("x.parquet", lambda path: path.write_bytes(b"PAR1\0\0\0\0PAR1"), "cannot be read"),
     ("x.parquet", write_foreign, "was not written by gensight"),
+    ("x.parquet", lambda path: write_foreign(path, {"gensight": "{"}), OTHER_VERSION),
+    ("x.parquet", lambda path: write_foreign(path, {"gensight": b"\xff"}), OTHER_VERSION),
+    ("x.parquet", lambda path: write_foreign(path, {"gensight": "{}"}), OTHER_VERSION),
+    ("x.parquet", lambda path: write_foreign(path, {"gensight": "[1]"}), OTHER_VERSION),
+    ("x.parquet", lambda path: write_foreign(path, {"gensight": "null"}), OTHER_VERSION),
+    ("x.parquet", with_footer(new=1), OTHER_VERSION),
+    ("x.parquet", with_footer(digest=None), OTHER_VERSION),
+    ("x.parquet", with_footer(content=1), OTHER_VERSION),
+    ("x.parquet", with_footer(rows="1"), OTHER_VERSION),
+    ("x.parquet", with_footer(rows=True), OTHER_VERSION),
+    ("x.parquet", with_footer(inputs=[]), OTHER_VERSION),
+    ("x.parquet", with_footer(inputs={"a": 1}), OTHER_VERSION),
+    ("x.parquet", with_footer(determinants=[]), OTHER_VERSION),
     ("x.tex", None, "is missing"),
     ("x.tex", lambda path: path.write_text(""), "carries no digest"),
     ("x.tex", lambda path: path.write_text("gensight-digest:abc"), "carries no digest"),
@@ -101,3 +124,15 @@ def test_the_rebuilding_command_names_the_file():
 def test_a_footer_has_no_rows_and_inputs_unless_told():
     footer = Footer(stage="samples", digest=DIGEST, content="")
     assert (footer.rows, footer.inputs, footer.determinants) == (0, {}, {})
+
+
+def test_a_footer_comes_back_from_its_json():
+    footer = Footer(
+        "scores", DIGEST, "c" * 64, 3, dict(INPUTS), {"stage": "scores", "n": [1, None]}
+    )
+    assert footer_from(json.loads(json.dumps(asdict(footer)))) == footer
+
+
+def test_the_footer_test_above_writes_footers_that_are_read(tmp_path):
+    with_footer()(tmp_path / "x.parquet")
+    assert read_footer(tmp_path / "x.parquet").digest == DIGEST

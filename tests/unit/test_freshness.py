@@ -174,7 +174,8 @@ def test_what_was_made_here_is_outdated_when_the_plan_changes():
     files = files_of(edited(PROJECT, MASKS, "n", 40))
     verdict = judge(files)
     assert verdict.outdated == set(CHAIN) and not verdict.current
-    assert verdict.inputs(files[SCORE]) == [SAMPLES, PREDICTION, str(MARKER)]
+    assert verdict.inputs(files[SCORE]) == [SAMPLES, PREDICTION]
+    assert verdict.marker(files[SCORE]) == [str(MARKER)]
     assert times([MARKER]) >= [max(times(CHAIN))]
 
 
@@ -213,7 +214,7 @@ def test_a_generation_with_other_content_outdates_its_prediction_alone():
     lay(files[GENERATION], "another")
     verdict = judge(files)
     assert verdict.outdated == {PREDICTION}
-    assert verdict.inputs(files[PREDICTION])[-1] == str(MARKER)
+    assert verdict.marker(files[PREDICTION]) == [str(MARKER)]
 
 
 def test_a_generation_made_again_with_the_same_content_outdates_nothing():

@@ -37,13 +37,27 @@ def test_braces_in_a_query_are_left_alone():
     assert fill("mid", "Paint {query}.", {"query": "the {sign} {0}"}) == "Paint the {sign} {0}."
 
 
-UNKNOWN = ["{qurey}", "{}", "{0}", "{query.upper}", '{"box": 1}', "{ query }"]
+UNKNOWN = ["{qurey}", "{}", "{0}", "{query.upper}", '{"box": 1}', "{ query }", "{query!r}"]
+UNKNOWN += ["{query:>9}", "{query:{width}}", "{query[0]}"]
+BROKEN = ["}", "{", "{query", "a { b", "{query!}", "{query}}", "{{query}"]
 
 
 @pytest.mark.parametrize("text", UNKNOWN)
 def test_an_unknown_placeholder_is_one_line_that_lists_the_known_ones(text):
-    with pytest.raises(SpecError, match=r"^prompt 'mid': [^\n]*known placeholders: query$"):
-        fill("mid", f"Paint {text}.", {"query": "the ball"})
+    with pytest.raises(SpecError, match=r"^p/mid.yaml: [^\n]*known placeholders: query; [^\n]*$"):
+        fill("p/mid.yaml", f"Paint {text}.", {"query": "the ball"})
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_a_brace_alone_is_one_line_that_says_how_to_write_braces(text):
+    with pytest.raises(SpecError, match=r"^p/mid.yaml: [^\n]*write \{\{ and \}\} for braces$"):
+        fill("p/mid.yaml", f"Paint {text}.", {"query": "the ball"})
+
+
+def test_errors_name_the_file_of_the_prompt():
+    nothing_asked = [sample(0, query=None)]
+    with pytest.raises(SpecError, match=r"^resources/prompts/segmentation/mid\.yaml: "):
+        list(render("mid", TURNS, nothing_asked, task="segmentation"))
 
 
 def test_a_sample_without_a_query_is_an_error_only_if_the_text_asks_for_it():

@@ -66,6 +66,8 @@ def test_hits_and_normals_agree_with_membership(shape):
     t = solid.intersect(origin, directions)
     hit = np.isfinite(t)
     assert 50 < hit.sum() < 390
+    reached = origin[:, None] + directions[:, hit] * t[hit] - solid.centre[:, None]
+    assert (np.linalg.norm(reached, axis=0) <= solid.radius + 1e-9).all()
     steps = np.linspace(0.0, 2.0, 2001)
     path = origin[:, None, None] + directions[:, :, None] * steps
     inside = is_inside(shape, solid.local(path.reshape(3, -1))).reshape(400, -1)

@@ -18,6 +18,8 @@ from gensight.specs.project import load_or_exit, load_project
 ROOT = Path(__file__).resolve().parents[2]
 ORACLE, MASKS = "config/models/oracle.yaml", "config/benchmarks/tiny_masks.yaml"
 MID, TABLE = "resources/prompts/segmentation/mid.yaml", "config/tables/masks.yaml"
+DEPTH_MID = "resources/prompts/depth/mid.yaml"
+SCORER = PROJECT[MASKS]["scorers"]["mask"]
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +76,7 @@ EDITS = [
     (ORACLE, "generation.bit_depth", True, ["generation.bit_depth", "expected int", "True"]),
     (ORACLE, "role", "celing", ["'role'", "'measured', 'ceiling', 'floor'", "'celing'"]),
     (ORACLE, "failed_above", 1.5, ["'failed_above'", "less than or equal to 1", "1.5"]),
-    (ORACLE, "display.order", "10", ["'display.order'", "valid integer", "'10'"]),
+    (ORACLE, "display.order", "10", ["'display.order'", "whole number", "'10'"]),
     (ORACLE, "tasks", ["deepth"], ["'tasks.0'", "'segmentation', 'depth'", "'deepth'"]),
     (
         MASKS,
@@ -193,29 +195,51 @@ def test_a_mistake_is_one_line(tmp_path, path, key, value, expected):
         assert text in message
 
 
-RUN_EDITS = [
+FORM, TEXT = "turns.0.answer_form", "turns.0.parts.1.text"
+UNIONS = [
     (
-        "run.models",
-        ["oracel"],
-        ["run.models", "did you mean 'oracle'", "allowed: oracle, planner, sharded"],
+        DEPTH_MID,
+        f"{FORM}.naer",
+        "bright",
+        [f"key '{FORM}.naer' (did you mean 'near'?)", "kind, near"],
     ),
-    ("run.benchmarks", ["tiny_dept"], ["run.benchmarks", "did you mean 'tiny_depth'"]),
-    ("run.prompts", ["middle"], ["run.prompts", "did you mean 'mid'"]),
-    ("run.tables", ["mask"], ["run.tables", "did you mean 'masks'"]),
-    ("run.figures", ["curves"], ["run.figures", "'curves'", "allowed: none"]),
-    ("run.n", {"tiny": 3}, ["run.n", "'tiny'", "did you mean 'tiny_"]),
-    ("run.model", ["oracle"], ["'run.model'", "did you mean 'models'"]),
-    ("run.models", "oracle", ["'run.models'", "valid list", "'oracle'"]),
-    ("run.benchmarks", ["tiny_depth"], ["run.tables", "'masks' needs the benchmark 'tiny_masks'"]),
-    ("ledgre", "x", ["'ledgre'", "did you mean 'ledger'"]),
+    (DEPTH_MID, FORM, {"near": "bright"}, [f"key '{FORM}.kind' is missing"]),
+    (DEPTH_MID, FORM, {"kind": "depth"}, [f"key '{FORM}.near' is missing"]),
+    (DEPTH_MID, FORM, {"kind": "depth", "near": "brihgt"}, [f"'{FORM}.near'", "mean 'bright'?"]),
+    (DEPTH_MID, FORM, {"kind": "depht"}, [f"key '{FORM}'", "did you mean 'depth'?"]),
+    (MID, f"{FORM}.colour", [255, 0, 0], [f"'{FORM}.colour'", "allowed: background, foreground"]),
+    (MASKS, "n", "twenty", ["key 'n': Input should be a whole number or 'all' (got 'twenty')"]),
+    (MASKS, "n", None, ["key 'n'", "whole number or 'all' (got null)"]),
+    (MASKS, "n", True, ["key 'n'", "whole number or 'all' (got True)"]),
+    (MASKS, "n", 0, ["key 'n'", "greater than or equal to 1 or 'all' (got 0)"]),
+    (MASKS, "n", -1, ["key 'n'", "greater than or equal to 1 or 'all' (got -1)"]),
+    (MASKS, "held_out.frist_rank", 5, ["'held_out.frist_rank' (did you mean 'first_rank'?)"]),
+    # A scorer may be called like a field of a scorer.
+    (MASKS, "scorers.measure", {"extracter": "mask"}, ["'scorers.measure.extracter'", "extractor"]),
+    (TABLE, "rows", {"models": "rum"}, ["key 'rows.models'", "'run'", "or a valid list"]),
+    (TABLE, "rows", {"models": ["oracle", 1]}, ["key 'rows.models.1'", "valid string (got 1)"]),
+]
+
+VALUES = [
+    (MID, TEXT, "Paint {qurey}.", [f"'{TEXT}'", "'{qurey}' is no placeholder", "known", "query"]),
+    (
+        MID,
+        TEXT,
+        "Paint {query.",
+        [f"'{TEXT}'", "brace without its partner", "{{ and }} for braces"],
+    ),
+    (MID, TEXT, "Paint {query!r}.", [f"'{TEXT}'", "'{query!r}' is no placeholder"]),
+    (MASKS, "scorers", {"a/b": SCORER}, ["key 'scorers.a/b'", "a name of a-z, 0-9 and _"]),
+    (MASKS, "prompts", ["mid", "mid"], ["key 'prompts': 'mid' is listed twice"]),
+    (MASKS, "scorers.mask.metrics", ["giou", "giou"], ["metrics': 'giou' is listed twice"]),
+    (TABLE, "rows", {"models": ["oracle", "oracle"]}, ["'rows.models': 'oracle' is listed twice"]),
 ]
 
 
-@pytest.mark.parametrize(("key", "value", "expected"), RUN_EDITS)
-def test_a_mistake_in_the_run_is_one_line(tmp_path, key, value, expected):
-    config = edited({"config": CONFIG}, "config", key, value)["config"]
-    message = message_of(tmp_path, config=config)
-    assert message.startswith("config/config.yaml: ")
+@pytest.mark.parametrize(("path", "key", "value", "expected"), UNIONS + VALUES)
+def test_a_mistake_in_a_value_is_one_line(tmp_path, path, key, value, expected):
+    message = message_of(tmp_path, edited(PROJECT, path, key, value))
+    assert message.startswith(f"{path}: ")
     for text in expected:
         assert text in message
 
@@ -228,7 +252,40 @@ TEXTS = [
     ("", ["expected a mapping"]),
     ("adapter: !!python/object/apply:os.system [ls]\n", ["not valid YAML"]),
     ("1: 2\nadapter: reference\ndisplay: {label: x}\n", ["key '1'", "strings"]),
+    ("adapter: reference\ndisplay: {{label}}\n", ["line 2: ", "cannot be a key", "quotes"]),
+    ("{{adapter}}: 1\n", ["line 1: ", "cannot be a key", "quotes"]),
+    ("? [a, b]\n: 1\n", ["line 1: ", "cannot be a key"]),
+    ("display: {<<: {[a]: 1}}\n", ["line 1: ", "cannot be a key"]),
+    ("display: {<<: 1}\n", ["line 1: << merges mappings, not 1"]),
+    ("generation: {a: {b: [{c: 1, d: 2, c: 3}]}}\n", ["key 'c' is given twice", "line 1"]),
+    ("display: {label: 2024-02-30}\n", ["not valid YAML", "day is out of range"]),
+    ("display: {label: !!bool maybe}\n", ["not valid YAML", "tag"]),
+    (
+        "adapter: google_generate\ngeneration: {snapshot: 2024-02-03}\ndisplay: {label: x}\n",
+        ["key 'generation.snapshot'", "a date needs quotes"],
+    ),
+    ("adapter: ark_images\ngeneration: {a: {1: 2}}\ndisplay: {label: x}\n", ["'generation.a.1'"]),
 ]
+
+# << fills in what a mapping does not say itself; nothing of it counts as given twice.
+MERGES = [
+    ("{<<: {label: a, note: b}, label: c}", {"label": "c", "note": "b"}),
+    ("{label: c, <<: {label: a, note: b}}", {"label": "c", "note": "b"}),
+    ("{<<: [{note: a}, {note: b, label: c}]}", {"note": "a", "label": "c"}),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), MERGES)
+def test_merged_mappings_are_no_repeated_keys(tmp_path, text, expected):
+    path = tmp_path / "x.yaml"
+    path.write_text(f"first: &anchor {text}\nsecond: {{<<: *anchor, order: 1}}\n")
+    assert read_yaml(path) == {"first": expected, "second": {**expected, "order": 1}}
+
+
+def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path):
+    (tmp_path / "x.yaml").mkdir()
+    with pytest.raises(SpecError, match=r"x\.yaml: cannot be read: [^\n]*$"):
+        read_yaml(tmp_path / "x.yaml")
 
 
 @pytest.mark.parametrize(("text", "expected"), TEXTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -32,6 +33,13 @@ class Checkout:
             else:
                 shutil.copy(source, folder / name)
         (folder / "slurm").symlink_to("profiles/slurm")
+
+    @classmethod
+    def at(cls, folder: Path) -> Checkout:
+        """Return a checkout that is there already."""
+        made = object.__new__(cls)
+        made.folder = folder
+        return made
 
     def environment(self) -> dict[str, str]:
         """Return the environment in which the copy's own library is imported."""
@@ -124,10 +132,10 @@ def write_small_config(checkout: Checkout, **run: object) -> None:
     for name in ("scenes_segmentation", "scenes_counting"):
         path = f"config/benchmarks/{name}.yaml"
         checkout.edit(path, n=4, held_out={"first_rank": 500, "n": 2})
-        checkout.edit(path, dataset__parameters__width=320, dataset__parameters__height=240)
+        checkout.edit(path, dataset__parameters__width=384, dataset__parameters__height=288)
     small = {
         "name": "small",
-        "models": ["oracle", "oracle_shift", "oracle_plan", "echo", "constant"],
+        "models": ["oracle", "oracle_plan", "echo"],
         "benchmarks": ["scenes_segmentation", "scenes_counting"],
         "prompts": ["mid", "plan"],
         "tables": ["segmentation", "counting"],
@@ -146,12 +154,21 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 @pytest.fixture(scope="session")
-def finished_results(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """Return a copy whose run is complete, made once: never change it, copy it."""
-    made = Checkout(tmp_path_factory.mktemp("finished") / "checkout")
-    write_small_config(made)
-    made.run()
-    return made
+def finished_results(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Checkout:
+    """Return a copy whose run is complete, made once for all workers: never change it, copy it."""
+    shared = tmp_path_factory.getbasetemp()
+    if worker_id != "master":
+        shared = shared.parent
+    folder = shared / "finished" / "checkout"
+    with (shared / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "complete").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            made = Checkout(folder)
+            write_small_config(made)
+            made.run()
+            (folder / "complete").touch()
+    return Checkout.at(folder)
 
 
 @pytest.fixture
@@ -159,9 +176,7 @@ def finished(finished_results: Checkout, tmp_path: Path) -> Checkout:
     """Return an own copy of the finished checkout, with its times and Snakemake's memory."""
     folder = tmp_path / "finished"
     shutil.copytree(finished_results.folder, folder, symlinks=True)
-    copy = object.__new__(Checkout)
-    copy.folder = folder
-    return copy
+    return Checkout.at(folder)
 
 
 def read_json(path: Path) -> dict[str, object]:

@@ -83,7 +83,7 @@ def test_a_model_is_one_yaml(finished: Checkout) -> None:
             "display": {"label": "Oracle, soft", "group": "reference", "order": 26},
         },
     )
-    models = ["oracle", "oracle_shift", "oracle_plan", "echo", "constant", "oracle_soft"]
+    models = ["oracle", "oracle_plan", "echo", "oracle_soft"]
     finished.edit("config/config.yaml", run__models=models)
     finished.run()
     assert "Oracle, soft" in (finished.folder / "results/tables/all.tex").read_text()

@@ -67,7 +67,7 @@ def test_a_whole_tree_plans_nothing(
     # The clone is a live checkout from here on: a new version reruns what follows from it.
     clone.replace("src/gensight/extractors/dots.py", "VERSION = 1", "VERSION = 2")
     planned = clone.planned()
-    assert planned == {"extract": 4, "score": 4, "summarize": 1, "tabulate": 1, "collect_tables": 1}
+    assert planned == {"extract": 2, "score": 2, "summarize": 1, "tabulate": 1, "collect_tables": 1}
 
 
 def test_an_archive_restores_without_asking_anything(
@@ -80,7 +80,7 @@ def test_an_archive_restores_without_asking_anything(
     assert clone.planned() == {}
     assert clone.adapter_calls() == 0
     # Growing asks only for what the archive does not hold.
-    clone.edit("config/config.yaml", run__n={"scenes_counting": 5}, run__models=["oracle", "echo"])
+    clone.edit("config/config.yaml", run__n={"scenes_counting": 5})
     clone.run("results/summaries/scenes_counting.parquet")
     assert clone.adapter_calls() == 2
 

@@ -20,6 +20,30 @@ MISTAKES = {
         lambda c: c.edit("config/models/echo.yaml", generation__methd="x"),
         ["config/models/echo.yaml", "generation", "did you mean 'method'?"],
     ),
+    "unknown-method": (
+        lambda c: c.edit("config/models/echo.yaml", generation__method="ecko"),
+        ["config/models/echo.yaml", "generation.method", "did you mean 'echo'?"],
+    ),
+    "unknown-placeholder": (
+        lambda c: c.replace("resources/prompts/counting/mid.yaml", "{query}", "{qurey}"),
+        ["resources/prompts/counting/mid.yaml", "turns.0.parts.", "{qurey}", "known", "query"],
+    ),
+    "unknown-metric-in-table": (
+        lambda c: c.replace("config/tables/counting.yaml", "metric: rmse", "metric: rmes"),
+        ["config/tables/counting.yaml", "columns.1.metric", "did you mean 'rmse'?"],
+    ),
+    "held-out-ranks-evaluated": (
+        lambda c: c.edit("config/config.yaml", run__n={"scenes_counting": 501}),
+        ["config/config.yaml", "run.n.scenes_counting", "held_out.first_rank (500)"],
+    ),
+    "model-listed-twice": (
+        lambda c: c.edit("config/config.yaml", run__models=["oracle", "echo", "oracle"]),
+        ["config/config.yaml", "run.models", "'oracle' is listed twice"],
+    ),
+    "key-given-twice-in-the-config": (
+        lambda c: c.replace("config/config.yaml", "run:", "ledger: a\nledger: b\nrun:"),
+        ["config/config.yaml", "'ledger' is given twice", "line 2"],
+    ),
     "unknown-model-in-run": (
         lambda c: c.edit("config/config.yaml", run__models=["orakel"]),
         ["config/config.yaml", "run.models", "'orakel'", "did you mean 'oracle'?"],
@@ -57,12 +81,14 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("profile", [(), ("--profile", "slurm")], ids=["plain", "slurm"])
-@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_one_line(
-    checkout: Checkout, mistake: tuple[object, list[str]], profile: tuple[str, ...]
-) -> None:
-    make, words = mistake
+# Specs are read before any profile matters, so a few kinds of mistake stand for all under slurm.
+SLURM = ("typo-in-model", "unknown-model-in-run", "not-yaml")
+CASES = [(name, ()) for name in MISTAKES] + [(name, ("--profile", "slurm")) for name in SLURM]
+
+
+@pytest.mark.parametrize(("name", "profile"), CASES)
+def test_a_mistake_is_one_line(checkout: Checkout, name: str, profile: tuple[str, ...]) -> None:
+    make, words = MISTAKES[name]
     make(checkout)
     done = checkout.snakemake("-n", *profile, check=False)
     lines = [line for line in done.stderr.splitlines() if not line.startswith("Using ")]
@@ -73,6 +99,19 @@ def test_a_mistake_is_one_line(
         assert word in lines[0]
     assert str(checkout.folder) not in lines[0]
     assert not done.stdout.strip()
+
+
+def test_a_mistake_in_a_second_config_is_not_blamed_on_the_first(checkout: Checkout) -> None:
+    checkout.write_yaml("second.yaml", {"run": {"models": ["orakel"]}})
+    done = checkout.snakemake("-n", "--configfile", "second.yaml", check=False)
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("Using ")]
+    assert done.returncode == 1
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith(
+        "gensight: the config (config/config.yaml and any --configfile): run.models: 'orakel'"
+    )
+    alone = checkout.snakemake("-n", check=False)
+    assert alone.returncode == 0, alone.stderr
 
 
 def test_a_file_that_is_no_part_of_the_run_is_one_line(checkout: Checkout) -> None:

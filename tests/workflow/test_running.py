@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -200,7 +199,7 @@ def test_bad_answers_are_invalid_and_the_rest_goes_on(checkout: Checkout) -> Non
     found = [(row["status"], row["reason"], row["aspect_changed"]) for row in rows]
     assert found == [
         ("invalid", "unreadable", None),
-        ("invalid", "unreadable", None),
+        ("invalid", "unreadable", False),  # its header can be read
         ("invalid", "unreadable", None),
         ("invalid", "unreadable", None),
         ("ok", None, True),
@@ -228,7 +227,7 @@ def test_every_job_has_a_log_that_is_not_empty(finished: Checkout) -> None:
 
 def test_cells_are_counted_on_standard_error_without_carriage_returns(checkout: Checkout) -> None:
     checkout.edit("config/config.yaml", run__models=["oracle", "constant"], run__prompts=["mid"])
-    done = checkout.snakemake(COUNTING, *QUIET, "--logger", "gensight")
+    done = checkout.snakemake(COUNTING, "--logger", "gensight")
     lines = [line for line in done.stderr.splitlines() if line.startswith("[")]
     assert len(lines) == 2
     assert lines[0].startswith("[1/2] ") and lines[1].startswith("[2/2] ")
@@ -242,7 +241,9 @@ def test_shards_cover_the_benchmark_and_keep_the_numbers(finished: Checkout) -> 
     before = pq.read_table(finished.folder / COUNTING).to_pylist()
     calls = finished.adapter_calls()
     finished.edit("config/models/echo.yaml", shard_size=3)
-    finished.run()
+    assert finished.planned() == {}
+    finished.replace("src/gensight/extractors/dots.py", "VERSION = 1", "VERSION = 2")
+    finished.run(COUNTING)
     folder = finished.folder / "results/generations/echo/scenes_counting/mid"
     assert {"part_000.parquet", "part_001.parquet"} <= {path.name for path in folder.iterdir()}
     assert finished.adapter_calls() == calls
@@ -270,5 +271,4 @@ def test_the_environment_of_jobs_is_no_part_of_results(finished: Checkout) -> No
         if path.suffix in KINDS
     )
     assert os.fsencode(str(finished.folder)) not in text
-    assert os.uname().nodename.encode() not in text
-    shutil.rmtree(finished.folder)
+    assert os.fsencode(sys.prefix) not in text

@@ -50,6 +50,15 @@ def inputs_of(pattern):
     return inputs
 
 
+def marker_of(pattern):
+    """Return an input function: a marker newer than a file that must be made again."""
+
+    def marker(wildcards):
+        return FRESH.marker(planned(pattern, wildcards))
+
+    return marker
+
+
 def determinants_of(pattern):
     """Return a params function: what determines the file of this pattern, and nothing else."""
 
@@ -57,15 +66,6 @@ def determinants_of(pattern):
         return planned(pattern, wildcards).determinants
 
     return determinants
-
-
-def sources_of(pattern):
-    """Return a params function: the files that the file of this pattern is made from."""
-
-    def sources(wildcards):
-        return list(planned(pattern, wildcards).inputs)
-
-    return sources
 
 
 def planned(pattern, wildcards):
@@ -102,7 +102,9 @@ def memory_mb(wildcards, attempt):
 def run_targets():
     """Return every table and figure of the run."""
     targets = ["results/tables/all.tex"] if project.config.run.tables else []
-    return targets + [f"results/figures/{name}.png" for name in project.config.run.figures]
+    return targets + [
+        f"results/figures/{name}.png" for name in project.config.run.figures
+    ]
 
 
 def closing_words():

@@ -9,7 +9,8 @@ PREDICTIONS = "results/predictions/{model}/{benchmark}/{prompt}/{extractor}.parq
 
 rule extract:
     input:
-        inputs_of(PREDICTIONS),
+        files=inputs_of(PREDICTIONS),
+        outdated=marker_of(PREDICTIONS),
     output:
         PREDICTIONS,
     log:
@@ -22,6 +23,5 @@ rule extract:
         mem_mb=1000,
     params:
         determinants=determinants_of(PREDICTIONS),
-        sources=sources_of(PREDICTIONS),
     script:
         "../scripts/extract.py"

@@ -9,19 +9,19 @@ GENERATIONS = "results/generations/{model}/{benchmark}/{prompt}/{shard}.parquet"
 
 rule generate_reference:
     input:
-        inputs_of(GENERATIONS),
+        files=inputs_of(GENERATIONS),
+        outdated=marker_of(GENERATIONS),
     output:
         GENERATIONS,
     log:
         "logs/generate_reference/{model}/{benchmark}/{prompt}/{shard}.log",
-    localrule: True
     wildcard_constraints:
         model=models_of("reference"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
     params:
         determinants=determinants_of(GENERATIONS),
-        sources=sources_of(GENERATIONS),
         ledger=project.config.ledger,
     script:
         "../scripts/generate.py"
@@ -29,21 +29,21 @@ rule generate_reference:
 
 rule generate_hosted:
     input:
-        inputs_of(GENERATIONS),
+        files=inputs_of(GENERATIONS),
+        outdated=marker_of(GENERATIONS),
     output:
         GENERATIONS,
     log:
         "logs/generate_hosted/{model}/{benchmark}/{prompt}/{shard}.log",
-    localrule: True
     wildcard_constraints:
         model=models_of("hosted"),
+    localrule: True
     conda:
         "../../envs/core.yaml"
     resources:
         **{f"{name}_slots": provider_slots(name) for name in PROVIDERS},
     params:
         determinants=determinants_of(GENERATIONS),
-        sources=sources_of(GENERATIONS),
         ledger=project.config.ledger,
     script:
         "../scripts/generate.py"
@@ -51,7 +51,8 @@ rule generate_hosted:
 
 rule generate_local:
     input:
-        inputs_of(GENERATIONS),
+        files=inputs_of(GENERATIONS),
+        outdated=marker_of(GENERATIONS),
     output:
         GENERATIONS,
     log:
@@ -66,7 +67,6 @@ rule generate_local:
         runtime=limit_of("runtime_minutes"),
     params:
         determinants=determinants_of(GENERATIONS),
-        sources=sources_of(GENERATIONS),
         ledger=project.config.ledger,
     script:
         "../scripts/generate.py"

@@ -9,7 +9,8 @@ REQUESTS = "results/requests/{benchmark}/{prompt}.parquet"
 
 rule render:
     input:
-        inputs_of(REQUESTS),
+        files=inputs_of(REQUESTS),
+        outdated=marker_of(REQUESTS),
     output:
         REQUESTS,
     log:
@@ -19,6 +20,5 @@ rule render:
         "../../envs/core.yaml"
     params:
         determinants=determinants_of(REQUESTS),
-        sources=sources_of(REQUESTS),
     script:
         "../scripts/render.py"

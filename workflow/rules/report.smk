@@ -12,7 +12,8 @@ FIGURE = "results/figures/{figure}.png"
 
 rule tabulate:
     input:
-        inputs_of(TABLE),
+        files=inputs_of(TABLE),
+        outdated=marker_of(TABLE),
     output:
         TABLE,
         "results/tables/{table}.csv",
@@ -24,14 +25,14 @@ rule tabulate:
         "../../envs/core.yaml"
     params:
         determinants=determinants_of(TABLE),
-        sources=sources_of(TABLE),
     script:
         "../scripts/tabulate.py"
 
 
 rule collect_tables:
     input:
-        inputs_of(ALL_TABLES),
+        files=inputs_of(ALL_TABLES),
+        outdated=marker_of(ALL_TABLES),
     output:
         ALL_TABLES,
     log:
@@ -41,14 +42,14 @@ rule collect_tables:
         "../../envs/core.yaml"
     params:
         determinants=determinants_of(ALL_TABLES),
-        sources=sources_of(ALL_TABLES),
     script:
         "../scripts/collect_tables.py"
 
 
 rule plot:
     input:
-        inputs_of(FIGURE),
+        files=inputs_of(FIGURE),
+        outdated=marker_of(FIGURE),
     output:
         FIGURE,
         "results/figures/{figure}.pdf",
@@ -60,6 +61,5 @@ rule plot:
         "../../envs/core.yaml"
     params:
         determinants=determinants_of(FIGURE),
-        sources=sources_of(FIGURE),
     script:
         "../scripts/plot.py"

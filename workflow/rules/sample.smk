@@ -8,7 +8,8 @@ SAMPLES = "results/samples/{benchmark}.parquet"
 
 rule sample:
     input:
-        inputs_of(SAMPLES),
+        files=inputs_of(SAMPLES),
+        outdated=marker_of(SAMPLES),
     output:
         SAMPLES,
     log:

@@ -9,7 +9,8 @@ SCORES = "results/scores/{model}/{benchmark}/{prompt}/{scorer}.parquet"
 
 rule score:
     input:
-        inputs_of(SCORES),
+        files=inputs_of(SCORES),
+        outdated=marker_of(SCORES),
     output:
         SCORES,
     log:
@@ -22,6 +23,5 @@ rule score:
         mem_mb=1000,
     params:
         determinants=determinants_of(SCORES),
-        sources=sources_of(SCORES),
     script:
         "../scripts/score.py"

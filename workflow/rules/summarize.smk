@@ -9,7 +9,8 @@ SUMMARY = "results/summaries/{benchmark}.parquet"
 
 rule summarize:
     input:
-        inputs_of(SUMMARY),
+        files=inputs_of(SUMMARY),
+        outdated=marker_of(SUMMARY),
     output:
         SUMMARY,
     log:

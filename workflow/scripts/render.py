@@ -4,6 +4,6 @@ with logged(snakemake):
     from gensight.stages.render import render
 
     determinants = snakemake.params.determinants
-    (samples,) = snakemake.params.sources
+    (samples,) = snakemake.input.files
     count = render(samples, snakemake.output[0], determinants)
     print(f"{count} requests")

@@ -3,4 +3,4 @@ from gensight.doorway import logged
 with logged(snakemake):
     from gensight.stages.tabulate import tabulate
 
-    tabulate(snakemake.params.sources, snakemake.output[0], snakemake.params.determinants)
+    tabulate(snakemake.input.files, snakemake.output[0], snakemake.params.determinants)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -37,7 +37,7 @@ def resolve(defaults: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[
     return {**defaults, **parameters}
 
 
-def check_variants(settings: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+def check_variants(settings: Mapping[str, Any], known: Collection[str]) -> None:
     """Raise SpecError where `variants` is empty or names one that is not known."""
     unknown = [name for name in settings["variants"] if name not in known]
     if unknown or not settings["variants"]:

@@ -28,12 +28,13 @@ from gensight.images import decode_grey, encode_png
 VERSION = 1
 
 DEFAULTS: dict[str, Any] = {"variants": ["grey"], **COMMON_DEFAULTS, **CONTRAST_DEFAULTS}
+CHOICES = {"variants": ["grey"]}
 
 
 def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
     """Read the grey map of a depth picture (one variant, `grey`)."""
     settings = resolve(DEFAULTS, parameters)
-    check_variants(settings, {"grey": None})
+    check_variants(settings, CHOICES["variants"])
     return read_variants(answer, settings, "black", _read)
 
 

@@ -67,6 +67,7 @@ DEFAULTS: dict[str, Any] = {
     "assumed_max_inertia_ratio": 1e6,
     "flat_range": 16,
 }
+CHOICES = {"variants": ["diff_red_blob"]}
 
 
 def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
@@ -76,7 +77,7 @@ def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
     sample's fault, not the answer's: it raises GensightError.
     """
     settings = resolve(DEFAULTS, parameters)
-    check_variants(settings, {"diff_red_blob": None})
+    check_variants(settings, CHOICES["variants"])
     return read_variants(answer, settings, "input", _read)
 
 

@@ -37,6 +37,7 @@ DEFAULTS: dict[str, Any] = {
     **COMMON_DEFAULTS,
     **CONTRAST_DEFAULTS,
 }
+CHOICES = {"variants": ["otsu", "kmeans", "threshold_128", "threshold_225"]}
 
 # A fixed threshold in 8-bit grey, or a rule that finds one in the histogram.
 VARIANTS: dict[str, int | Callable[[np.ndarray], int]] = {
@@ -50,7 +51,7 @@ VARIANTS: dict[str, int | Callable[[np.ndarray], int]] = {
 def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
     """Read one mask per variant, at the returned picture's size, as COCO RLE."""
     settings = resolve(DEFAULTS, parameters)
-    check_variants(settings, VARIANTS)
+    check_variants(settings, CHOICES["variants"])
     return read_variants(answer, settings, "black", _read)
 
 

@@ -30,12 +30,13 @@ from gensight.images import decode_colour, encode_png
 VERSION = 1
 
 DEFAULTS: dict[str, Any] = {"variants": ["rgb"], **COMMON_DEFAULTS, **CONTRAST_DEFAULTS}
+CHOICES = {"variants": ["rgb"]}
 
 
 def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
     """Read the colour map of a normal picture (one variant, `rgb`)."""
     settings = resolve(DEFAULTS, parameters)
-    check_variants(settings, {"rgb": None})
+    check_variants(settings, CHOICES["variants"])
     return read_variants(answer, settings, "black", _read)
 
 

@@ -209,8 +209,8 @@ class RowFile(Generic[RowT]):
         """Return the rows of one row group."""
         # Group by group, without pre-buffering: the peak stays at one group (measured).
         with self._readable():
-            table = self.file.read_row_group(index)
-        return [_from_arrow(self.row, values) for values in table.to_pylist()]
+            values = self.file.read_row_group(index).to_pylist()
+        return [_from_arrow(self.row, row) for row in values]
 
     def column(self, name: str) -> list[Any]:
         """Return one column of all rows without touching the others."""
@@ -221,7 +221,7 @@ class RowFile(Generic[RowT]):
     def _readable(self) -> Iterator[None]:
         try:
             yield
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
             advice = rebuild_command(self.path)
             raise RecordError(f"{self.path}: damaged ({reason}); {advice}") from None
@@ -247,3 +247,26 @@ class SampleStore:
                 self._groups.pop(next(iter(self._groups)))
             self._groups[group] = {row.sample_id: row for row in self.samples.group(group)}
         return self._groups[group][sample_id]
+
+
+def content_of(path: str | Path) -> str:
+    """Return the digest of the rows that a file holds now, to compare with its footer's.
+
+    The rows are built anew, as they were to be written: under a missing value Arrow reads back
+    other bytes than it was given.
+
+    Raises:
+        RecordError: so damaged that its rows cannot be read.
+    """
+    content = hashlib.sha256()
+    try:
+        file = pq.ParquetFile(path)
+        for index in range(file.num_row_groups):
+            rows = file.read_row_group(index).to_pylist()
+            batch = pa.RecordBatch.from_pylist(rows, schema=file.schema_arrow)
+            content.update(batch.serialize())
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        advice = rebuild_command(path)
+        raise RecordError(f"{path}: its rows cannot be read ({reason}); {advice}") from None
+    return content.hexdigest()

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from gensight.errors import SpecError
 
 NAME_PATTERN = r"^[a-z0-9_]+$"
+
+
+def _each_once(words: list[str]) -> list[str]:
+    repeated = [word for word in words if words.count(word) > 1]
+    if repeated:
+        raise ValueError(f"'{repeated[0]}' is listed twice")
+    return words
+
+
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
+Names = Annotated[list[str], AfterValidator(_each_once)]
+# What a module or adapter defines; all of it enters digests, so it must be plain data.
+Settings = dict[str, JsonValue]
 
 
 class Spec(BaseModel):
@@ -29,14 +44,32 @@ class _UniqueKeyLoader(yaml.CSafeLoader):
 
 
 def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-    mapping: dict[Any, Any] = {}
+    own: dict[Any, Any] = {}
+    merged: dict[Any, Any] = {}
     for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        if key in mapping:
-            line = key_node.start_mark.line + 1
+        line = key_node.start_mark.line + 1
+        value = loader.construct_object(value_node, deep=True)
+        if key_node.tag == "tag:yaml.org,2002:merge":  # <<: own keys win, then the first mapping
+            for mapping in value if isinstance(value, list) else [value]:
+                if not isinstance(mapping, dict):
+                    raise SpecError(f"line {line}: << merges mappings, not {mapping!r}")
+                merged = {**mapping, **merged}
+            continue
+        key = _key(loader, key_node)
+        if key in own:
             raise SpecError(f"key '{key}' is given twice, again on line {line}")
-        mapping[key] = loader.construct_object(value_node, deep=True)
-    return mapping
+        own[key] = value
+    return {**merged, **own}
+
+
+def _key(loader: _UniqueKeyLoader, node: yaml.Node) -> Hashable:
+    key = loader.construct_object(node, deep=True)
+    if isinstance(key, Hashable):
+        return key
+    raise SpecError(
+        f"line {node.start_mark.line + 1}: a list or mapping cannot be a key; if it is a text that "
+        f"starts with a brace or bracket, put quotes around it"
+    )
 
 
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
@@ -48,13 +81,36 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f" (did you mean '{close[0]}'?)" if close else ""
 
 
-def unknown(file: str | Path, key: str, word: object, known: Iterable[str]) -> SpecError:
+def unknown(file: str | Path, key: str, word: object, known: Iterable[object]) -> SpecError:
     """Return the error for a name that does not exist, with the nearest known one first."""
-    names = sorted(known)
+    names = sorted("null" if name is None else str(name) for name in known)
     allowed = ", ".join(names) or "none"
-    return SpecError(
-        f"{file}: {key}: '{word}' is not known{nearest(str(word), names)}; allowed: {allowed}"
-    )
+    if word is None:
+        return SpecError(f"{file}: key '{key}' is missing; allowed: {allowed}")
+    hint = nearest(str(word), names)
+    return SpecError(f"{file}: {key}: '{word}' is not known{hint}; allowed: {allowed}")
+
+
+def parse_yaml(path: Path) -> Any:
+    """Return what a YAML file holds.
+
+    Raises:
+        SpecError: the file is missing, is not YAML or repeats a key.
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeyLoader)
+    except FileNotFoundError:
+        raise SpecError(
+            f"{path}: this file does not exist; create it or correct its name"
+        ) from None
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: bad UTF-8, the 30th of February
+        raise SpecError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    except (LookupError, AttributeError):  # what PyYAML makes of `!!bool maybe`
+        raise SpecError(f"{path}: not valid YAML: a value does not fit its !!tag") from None
+    except SpecError as error:
+        raise SpecError(f"{path}: {error}") from None
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -63,57 +119,104 @@ def read_yaml(path: Path) -> dict[str, Any]:
     Raises:
         SpecError: the file is missing, is not YAML, is not a mapping or repeats a key.
     """
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeyLoader)
-    except FileNotFoundError:
-        raise SpecError(
-            f"{path}: this file does not exist; create it or correct its name"
-        ) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SpecError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
-    except SpecError as error:
-        raise SpecError(f"{path}: {error}") from None
+    content = parse_yaml(path)
     if not isinstance(content, dict):
         raise SpecError(f"{path}: expected a mapping of keys to values")
     return content
 
 
-def _fields_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+Location = tuple[int | str, ...]
+
+
+def _fields_at(model: type[BaseModel], location: Location) -> list[str]:
     """Return the field names of the model that holds the last element of a location."""
+    found: Any = model
     for step in location[:-1]:
-        field = model.model_fields.get(str(step))
-        found = _inner_model(field.annotation) if field else None
-        if found is not None:
-            model = found
-    return sorted(field.alias or name for name, field in model.model_fields.items())
+        found = _inside(_plain(found), step)
+    return sorted(getattr(_plain(found), "model_fields", ()))
 
 
-def _inner_model(annotation: Any) -> type[BaseModel] | None:
-    """Return the first pydantic model inside an annotation such as dict[str, X] or X | None."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for argument in getattr(annotation, "__args__", ()):
-        found = _inner_model(argument)
-        if found is not None:
-            return found
-    return None
+def _plain(annotation: Any) -> Any:
+    """Return an annotation without Annotated and None: a location has no steps for them."""
+    if get_origin(annotation) is Annotated:
+        return _plain(get_args(annotation)[0])
+    members = get_args(annotation)
+    if len(members) == 2 and members[1] is NoneType:
+        return _plain(members[0])
+    return annotation
 
 
-def one_line(file: str | Path, model: type[BaseModel], error: ValidationError) -> SpecError:
+def _inside(annotation: Any, step: int | str) -> Any:
+    """Return the annotation one step further: of a field, of an item, or of a union's member."""
+    if hasattr(annotation, "model_fields"):
+        field = annotation.model_fields.get(step)
+        return field.annotation if field else None
+    members = get_args(annotation)
+    if get_origin(annotation) in (list, dict):
+        return members[-1]
+    return next((member for member in members if step in _tags(member)), None)
+
+
+def _tags(member: Any) -> tuple[str, ...]:
+    """Return what a location calls a member of a union: its class or its literal `kind`."""
+    kind = getattr(member, "model_fields", {}).get("kind")
+    return (getattr(member, "__name__", ""), *(get_args(kind.annotation) if kind else ()))
+
+
+def _key_at(problem: Any, content: Any) -> tuple[str, ...]:
+    """Return the keys that lead to a problem: its location without the tags of unions."""
+    keys = []
+    for step in problem["loc"]:
+        try:
+            content = content[step]
+        except (KeyError, IndexError, TypeError):
+            continue
+        keys.append(str(step))
+    if problem["type"] == "missing":
+        keys.append(str(problem["loc"][-1]))
+    if problem["type"] == "union_tag_not_found":
+        keys.append("kind")
+    return tuple(keys)
+
+
+def one_line(
+    file: str | Path, model: type[BaseModel], error: ValidationError, content: Any
+) -> SpecError:
     """Turn a validation error into one line; a typo in a key outranks what follows from it."""
     problems = sorted(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
-    first = problems[0]
-    location = first["loc"]
-    key = ".".join(str(step) for step in location) or "(top level)"
+    places = [_key_at(problem, content) for problem in problems]
+    # Of a union's members, the one that fits best fails deepest.
+    within = [p for p in places if p[: len(places[0])] == places[0]]
+    place = max(within, key=len)
+    here = [problem for problem, p in zip(problems, places, strict=True) if p == place]
+    first, key = here[0], ".".join(place) or "(top level)"
     if first["type"] == "extra_forbidden":
-        fields = _fields_at(model, location)
-        hint = nearest(str(location[-1]), fields)
+        fields = _fields_at(model, first["loc"])
+        hint = nearest(place[-1], fields)
         return SpecError(f"{file}: unknown key '{key}'{hint}; allowed: {', '.join(fields)}")
-    if first["type"] == "missing":
+    if first["type"] in ("missing", "union_tag_not_found"):
         return SpecError(f"{file}: key '{key}' is missing; add it")
-    got = repr(first.get("input"))
+    got = "null" if first["input"] is None else repr(first["input"])
     got = got if len(got) < 60 else got[:57] + "..."
-    return SpecError(f"{file}: key '{key}': {first['msg']} (got {got})")
+    return SpecError(f"{file}: key '{key}': {_wanted(here)} (got {got})")
+
+
+def _wanted(problems: list[Any]) -> str:
+    """Join what the members of a union say about one value; a value error had the right type."""
+    telling = [problem for problem in problems if problem["type"] == "value_error"]
+    first, *others = dict.fromkeys(map(_message, telling or problems))
+    return " or ".join([first, *(other.removeprefix("Input should be ") for other in others)])
+
+
+def _message(problem: Any) -> str:
+    context = problem.get("ctx", {})
+    if context == {"pattern": NAME_PATTERN}:
+        return "Input should be a name of a-z, 0-9 and _"
+    if problem["type"] == "invalid-json-value":
+        return "Input should be text, a number, a list or a mapping; a date needs quotes"
+    message = problem["msg"].removeprefix("Value error, ").replace("valid integer", "whole number")
+    allowed = re.findall("'([^']+)'", context.get("expected_tags", context.get("expected", "")))
+    return message + nearest(str(context.get("tag", problem["input"])), allowed)
 
 
 def parse(file: str | Path, model: type[SpecT], content: Any) -> SpecT:
@@ -125,7 +228,7 @@ def parse(file: str | Path, model: type[SpecT], content: Any) -> SpecT:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise one_line(file, model, error) from None
+        raise one_line(file, model, error, content) from None
 
 
 def load_spec(path: Path, model: type[SpecT]) -> SpecT:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gensight.specs.base import Spec
+from gensight.specs.base import Name, Names, Settings, Spec
 from gensight.specs.prompt import Task
+
+Number = Annotated[int, Field(ge=1)] | Literal["all"]
 
 
 class DatasetSpec(Spec):
     """The data set module and its parameters (checked against the module's own DEFAULTS)."""
 
     module: str
-    parameters: dict[str, Any] = Field(default_factory=dict)
+    parameters: Settings = Field(default_factory=dict)
 
 
 class HeldOutSpec(Spec):
@@ -31,10 +33,10 @@ class ScorerSpec(Spec):
     """
 
     extractor: str
-    parameters: dict[str, Any] = Field(default_factory=dict)
+    parameters: Settings = Field(default_factory=dict)
     measure: str
-    settings: dict[str, Any] = Field(default_factory=dict)
-    metrics: list[str] = Field(min_length=1)
+    settings: Settings = Field(default_factory=dict)
+    metrics: Names = Field(min_length=1)
 
 
 class BenchmarkDisplaySpec(Spec):
@@ -53,9 +55,9 @@ class BenchmarkSpec(Spec):
 
     task: Task
     dataset: DatasetSpec
-    n: int | Literal["all"]
+    n: Number
     held_out: HeldOutSpec | None = None
     exif: Literal["apply", "ignore"] = "apply"
-    prompts: list[str] = Field(min_length=1)
-    scorers: dict[str, ScorerSpec] = Field(min_length=1)
+    prompts: Names = Field(min_length=1)
+    scorers: dict[Name, ScorerSpec] = Field(min_length=1)
     display: BenchmarkDisplaySpec

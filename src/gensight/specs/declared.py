@@ -2,6 +2,15 @@
 
 Planning must stay fast and must work where an optional dependency is missing, so the constants
 are read from the source: they are literals by convention, and a test holds every module to it.
+
+    VERSION           whole number, raised when the same settings give other results
+    DEFAULTS          every setting with its default
+    CHOICES           {setting: [allowed values]}; of a list, every element must be allowed
+    REQUIRED          [settings whose default, null, cannot be used]
+    METHODS           {method: [settings it uses]}: what `method` may be, and which settings of
+                      this list go with it; all others go with every method
+    FAILURE_POLICIES  of a measure: what its setting `failure` may be
+    FITS              of a measure: the fits its numbers come under, where there are any
 """
 
 from __future__ import annotations
@@ -11,7 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gensight.specs.base import SpecError, unknown
+from gensight.errors import SpecError
+from gensight.specs.base import unknown
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -35,7 +45,8 @@ def constants(room: str, name: str) -> dict[str, Any]:
     """Return the upper-case literal constants of a module.
 
     Raises:
-        SpecError: the module does not exist or declares no VERSION.
+        SpecError: the module does not exist, declares no VERSION, or restricts a setting that it
+            does not have.
     """
     path = _source(room, name)
     if not path.exists():
@@ -43,6 +54,9 @@ def constants(room: str, name: str) -> dict[str, Any]:
     found = _constants_of(path)
     if not isinstance(found.get("VERSION"), int):
         raise SpecError(f"{path}: declare VERSION as a whole number at the top of the module")
+    for setting in (*_choices(found), *found.get("REQUIRED", ())):
+        if setting not in found.get("DEFAULTS", {}):
+            raise SpecError(f"{path}: DEFAULTS lacks '{setting}', which the module restricts")
     return found
 
 
@@ -99,21 +113,66 @@ def merged(file: str, key: str, room: str, name: str, given: dict[str, Any]) -> 
     """Return a module's DEFAULTS with the given values over them.
 
     Raises:
-        SpecError: a given key is not among the defaults, or its value has another type.
+        SpecError: a given key is not among the defaults, its value has another type, or the module
+            does not allow it (see the top of this file).
     """
-    defaults = constants(room, name).get("DEFAULTS", {})
+    found = constants(room, name)
+    defaults = found.get("DEFAULTS", {})
     for parameter, value in given.items():
         if parameter not in defaults:
             raise unknown(file, key, parameter, defaults)
         if not _same_type(defaults[parameter], value):
             wanted = type(defaults[parameter]).__name__
-            raise SpecError(f"{file}: {key}.{parameter}: expected {wanted}, got {value!r}")
-    return {**defaults, **given}
+            got = "null" if value is None else repr(value)
+            raise SpecError(f"{file}: {key}.{parameter}: expected {wanted}, got {got}")
+    settings = {**defaults, **given}
+    _check(file, key, found, settings)
+    return settings
+
+
+def _check(file: str, key: str, found: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Check settings against what their module declares."""
+    for setting in found.get("REQUIRED", ()):
+        if settings[setting] is None:
+            raise SpecError(f"{file}: key '{key}.{setting}' is missing; add it")
+    for setting, allowed in _choices(found).items():
+        default, value = found["DEFAULTS"][setting], settings[setting]
+        words = value if isinstance(default, list) else [value]
+        if default and not words:
+            words = [None]  # an empty list, where the default is not empty
+        _check_choice(file, f"{key}.{setting}", words, allowed)
+    if "METHODS" in found:
+        method = settings["method"]
+        used = found["METHODS"][method]
+        for setting in sorted({s for some in found["METHODS"].values() for s in some} - set(used)):
+            # The default of another method's setting says nothing, so it may stand.
+            if settings[setting] != found["DEFAULTS"][setting]:
+                raise SpecError(
+                    f"{file}: {key}.{setting}: the method '{method}' does not use it; "
+                    f"it uses: {', '.join(used) or 'none'}"
+                )
+
+
+def _choices(found: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return every setting that takes only some values, and those values."""
+    choices = {setting: list(allowed) for setting, allowed in found.get("CHOICES", {}).items()}
+    for setting, constant in (("method", "METHODS"), ("failure", "FAILURE_POLICIES")):
+        if constant in found:
+            choices[setting] = list(found[constant])
+    return choices
+
+
+def _check_choice(file: str, key: str, words: list[Any], allowed: list[Any]) -> None:
+    for word in words:
+        if word not in allowed:
+            raise unknown(file, key, word, allowed)
+        if words.count(word) > 1:
+            raise SpecError(f"{file}: {key}: '{word}' is listed twice")
 
 
 def _same_type(default: Any, value: Any) -> bool:
     """Whole numbers pass for decimal ones; a default of None accepts anything."""
-    if default is None or value is None:
+    if default is None:
         return True
     if isinstance(default, bool) or isinstance(value, bool):
         return isinstance(default, bool) and isinstance(value, bool)

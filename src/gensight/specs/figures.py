@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +33,11 @@ class FigureSpec(Spec):
         # Without a known kind no other key can be judged: report the kind alone.
         kind = {"kind": content["kind"]} if "kind" in content else {}
         return handler({"title": "", "caption": "", **kind})
+
+    @property
+    def numbers(self) -> Mapping[str, MetricPanelSpec | GallerySpec]:
+        """Return what names a number of a benchmark, by the start of its keys."""
+        raise NotImplementedError
 
     @property
     def benchmarks(self) -> list[str]:
@@ -80,6 +86,11 @@ class DisturbanceCurvesSpec(FigureSpec):
     undisturbed: str | None = Field(default=None, pattern=NAME_PATTERN)
 
     @property
+    def numbers(self) -> dict[str, MetricPanelSpec]:
+        """Return the panels by the start of their keys."""
+        return {f"panels.{i}.": panel for i, panel in enumerate(self.panels)}
+
+    @property
     def benchmarks(self) -> list[str]:
         """Return the benchmarks whose summaries the figure needs, each once."""
         return list(dict.fromkeys(panel.benchmark for panel in self.panels))
@@ -121,6 +132,11 @@ class GallerySpec(FigureSpec):
     models: list[GalleryModelSpec] = Field(min_length=1)
     rules: list[Rule] = Field(default_factory=lambda: ["median"], min_length=1)
     chosen_on: str | None = Field(default=None, pattern=NAME_PATTERN)
+
+    @property
+    def numbers(self) -> dict[str, GallerySpec]:
+        """Return the gallery itself: its keys stand at the top of the file."""
+        return {"": self}
 
     @property
     def benchmarks(self) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from gensight.specs.base import Spec
+from gensight.specs.base import Names, Settings, Spec
 from gensight.specs.prompt import Task
 from gensight.specs.protocols import PROTOCOLS
 
@@ -42,9 +42,9 @@ class ModelSpec(Spec):
     """
 
     adapter: str
-    generation: dict[str, Any] = Field(default_factory=dict)
+    generation: Settings = Field(default_factory=dict)
     tasks: list[Task] | None = None
-    prompts: list[str] | None = None
+    prompts: Names | None = None
     role: Role = "measured"
     severity_unit: str = ""
     failed_above: float | None = Field(default=0.5, gt=0, le=1)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from gensight.specs.answer_forms import AnswerForm
 from gensight.specs.base import Spec
+from gensight.specs.placeholders import pieces
 
 Task = Literal["segmentation", "depth", "counting", "normals"]
 
@@ -18,6 +19,12 @@ class PartSpec(Spec):
     text: str | None = None
     image: Literal["input"] | None = None
     reply: int | None = Field(default=None, ge=0)
+
+    @field_validator("text")
+    @classmethod
+    def _has_known_placeholders(cls, text: str | None) -> str | None:
+        pieces(text or "")
+        return text
 
     @model_validator(mode="after")
     def _exactly_one(self) -> PartSpec:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from gensight.specs.base import NAME_PATTERN, Spec
+from gensight.specs.base import Name, Names, Spec
+from gensight.specs.benchmark import Number
 
 
 class RunSpec(Spec):
@@ -13,13 +14,13 @@ class RunSpec(Spec):
     `n` overrides the number of samples of single benchmarks.
     """
 
-    name: str = Field(pattern=NAME_PATTERN)
-    models: list[str] = Field(min_length=1)
-    benchmarks: list[str] = Field(min_length=1)
-    prompts: list[str] = Field(min_length=1)
-    tables: list[str] = Field(default_factory=list)
-    figures: list[str] = Field(default_factory=list)
-    n: dict[str, int | str] = Field(default_factory=dict)
+    name: Name
+    models: Names = Field(min_length=1)
+    benchmarks: Names = Field(min_length=1)
+    prompts: Names = Field(min_length=1)
+    tables: Names = Field(default_factory=list)
+    figures: Names = Field(default_factory=list)
+    n: dict[str, Number] = Field(default_factory=dict)
 
 
 class ConfigSpec(Spec):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from gensight.specs.base import NAME_PATTERN, Spec
+from gensight.specs.base import NAME_PATTERN, Names, Spec
 
 Statistic = Literal["value", "valid_only", "coverage", "format_valid", "gain"]
 
@@ -53,7 +53,7 @@ class GroupSpec(Spec):
 class RowsSpec(Spec):
     """Which models are rows. `run`: every model of the run that has a number in this table."""
 
-    models: Literal["run"] | list[str] = "run"
+    models: Literal["run"] | Names = "run"
     groups: list[GroupSpec] = Field(default_factory=list)
 
 
@@ -83,6 +83,11 @@ class TableSpec(Spec):
     columns: list[ColumnSpec] = Field(min_length=1)
     options: TableOptionsSpec = TableOptionsSpec()
     notes: list[str] = Field(default_factory=list)
+
+    @property
+    def numbers(self) -> dict[str, ColumnSpec]:
+        """Return what names a number of a benchmark, by the start of its keys."""
+        return {f"columns.{i}.": column for i, column in enumerate(self.columns)}
 
     @property
     def benchmarks(self) -> list[str]:

@@ -13,5 +13,6 @@ from gensight.records import Request, RowFile, Sample, write_rows
 def render(samples: str, output: str, determinants: Mapping[str, Any]) -> int:
     """Write a benchmark's requests under one prompt; return their number."""
     rows = RowFile(samples, Sample, digest_of(determinants["samples"]))
-    requests = render_prompt(determinants["prompt"], determinants["turns"], rows)
+    task = determinants["samples"]["task"]
+    requests = render_prompt(determinants["prompt"], determinants["turns"], rows, task=task)
     return write_rows(output, Request, requests, determinants, [samples])

@@ -37,4 +37,11 @@ def _number(plan: Mapping[str, Any], module: Any) -> int:
             f"config/benchmarks/{plan['benchmark']}.yaml: n: 'all' needs a data set of known "
             f"size; '{plan['dataset']}' makes as many samples as are asked for: give a number"
         )
-    return module.population(plan["parameters"])
+    number, held_out = module.population(plan["parameters"]), plan["held_out"]
+    if held_out and number > held_out["first_rank"]:
+        raise SpecError(
+            f"config/benchmarks/{plan['benchmark']}.yaml: n: 'all' of '{plan['dataset']}' are "
+            f"{number} samples, which reach into the held-out ranks; give a number, or raise "
+            f"held_out.first_rank ({held_out['first_rank']})"
+        )
+    return number

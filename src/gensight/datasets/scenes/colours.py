@@ -12,6 +12,7 @@ import numpy as np
 
 MIN_DIFFERENCE = 20.0
 POOL_DIFFERENCE = 35.0
+COUNTED_DIFFERENCE = 43.0
 
 PALETTES: dict[str, dict[str, tuple[int, int, int]]] = {
     "base": {
@@ -81,15 +82,22 @@ def draw_pool(
     size: int,
     required: tuple[str, ...] = (),
     excluded: tuple[str, ...] = (),
+    counted: str | None = None,
 ) -> list[str]:
-    """Draw up to `size` names that are far apart, with the required and without the excluded."""
+    """Draw up to `size` names that are far apart, with the required and without the excluded.
+
+    Names beside a `counted` colour are farther from it: it must hold out among many things.
+    """
     order = [COLOURS[i] for i in random.permutation(len(COLOURS))]
     pool: list[str] = []
     for name in (*required, *order):
-        far = all(
-            prototype_differences()[COLOURS.index(name), COLOURS.index(other)] >= POOL_DIFFERENCE
-            for other in pool
-        )
+        far = all(_difference(name, other) >= POOL_DIFFERENCE for other in pool)
+        if counted not in (None, name):
+            far &= _difference(name, counted) >= COUNTED_DIFFERENCE
         if far and name not in pool and name not in excluded and len(pool) < size:
             pool.append(name)
     return pool
+
+
+def _difference(name: str, other: str) -> float:
+    return float(prototype_differences()[COLOURS.index(name), COLOURS.index(other)])

@@ -30,7 +30,8 @@ SMALL_VOLUME = (0.9, 1.1)
 LARGE_VOLUME = (4.5, 5.5)
 HANGING_SHARE = {"room": 0.35, "counting": 0.2}
 
-LARGEST_COVER = 0.34
+# The share of the picture that counted and other things cover together, at most.
+LARGEST_COVER = {"some": 0.34, "heavy": 0.34, "none": 0.2}
 LARGEST_MEAN_PX = 34.0
 
 
@@ -98,14 +99,16 @@ def compose_counting(
     stage = Stage(view)
     random = stream(*name, "things")
     plans = []
-    mean_px = _mean_radius_px(stage, wanted.count + wanted.others)
+    mean_px = _mean_radius_px(stage, wanted.count + wanted.others, knobs["occlusion"])
+    # Rods would cross other things: where nothing may be hidden, things stand.
+    hanging_share = 0.0 if knobs["occlusion"] == "none" else HANGING_SHARE["counting"]
     for shape, colour in kinds(random, split, wanted):
         radius_px = max(SMALLEST_MARGIN * smallest_px(stage), mean_px * random.uniform(0.85, 1.15))
         plan = Plan(
             shape=shape,
             colour=colour,
             size=None,
-            hanging=bool(random.random() < HANGING_SHARE["counting"]),
+            hanging=bool(random.random() < hanging_share),
             aspect=draw_aspect(random, shape),
             yaw=float(random.uniform(0, 2 * np.pi)),
             radius_px=float(radius_px),
@@ -117,8 +120,8 @@ def compose_counting(
     return Layout(stage, tuple(plans), wanted)
 
 
-def _mean_radius_px(stage: Stage, things: int) -> float:
-    """Return the radius at which so many things cover a third of the picture, within limits."""
-    area = LARGEST_COVER * stage.camera.width * stage.camera.height / max(things, 1)
+def _mean_radius_px(stage: Stage, things: int, occlusion: str) -> float:
+    """Return the radius at which so many things cover their share of the picture, within limits."""
+    area = LARGEST_COVER[occlusion] * stage.camera.width * stage.camera.height / max(things, 1)
     most = LARGEST_MEAN_PX * stage.camera.width / 512
     return float(np.clip(np.sqrt(area / np.pi), 1.1 * smallest_px(stage), most))

@@ -82,7 +82,7 @@ def draw_wanted(
     red_target = is_red and count > 0 and random.random() < 0.5
     # In a red scene the counted colour must be far from red as well.
     if is_red:
-        colour = "red" if red_target else draw_pool(random, 2, required=("red",))[1]
+        colour = "red" if red_target else draw_pool(random, 2, required=("red",), counted="red")[1]
     else:
         colour = draw_pool(random, 1, excluded=("red",))[0]
     return Wanted(
@@ -138,7 +138,7 @@ def kinds(random: np.random.Generator, split: str, wanted: Wanted) -> list[tuple
 def _pool(random: np.random.Generator, wanted: Wanted) -> list[str]:
     required = tuple(c for c in (wanted.colour, "red" if wanted.is_red_scene else None) if c)
     excluded = () if wanted.is_red_scene else ("red",)
-    return draw_pool(random, COLOURS_PER_SCENE, required, excluded)
+    return draw_pool(random, COLOURS_PER_SCENE, required, excluded, counted=wanted.colour)
 
 
 def _near_misses(

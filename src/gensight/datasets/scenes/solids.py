@@ -131,20 +131,27 @@ def _normal_capsule(p: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Shape:
-    """A shape: its first hit, outward normal (any length), canonical extents and volume."""
+    """A shape in canonical coordinates.
+
+    `hit` and `normal` (of any length) are functions; `extents` bound it, `reach` is its point
+    farthest from the centre, `volume` its volume.
+    """
 
     hit: Callable[[np.ndarray, np.ndarray], np.ndarray]
     normal: Callable[[np.ndarray], np.ndarray]
     extents: tuple[float, float, float]
     volume: float
+    reach: tuple[float, float, float]
 
 
 SHAPES: dict[str, Shape] = {
-    "sphere": Shape(hit_sphere, lambda p: p, (1.0, 1.0, 1.0), 4 / 3 * np.pi),
-    "box": Shape(hit_box, _normal_box, (1.0, 1.0, 1.0), 8.0),
-    "cylinder": Shape(hit_cylinder, _normal_cylinder, (1.0, 1.0, 1.0), 2 * np.pi),
-    "cone": Shape(hit_cone, _normal_cone, (1.0, 1.0, 1.0), 2 / 3 * np.pi),
-    "capsule": Shape(hit_capsule, _normal_capsule, (0.5, 1.0, 0.5), np.pi * (1 / 4 + 1 / 6)),
+    "sphere": Shape(hit_sphere, lambda p: p, (1.0, 1.0, 1.0), 4 / 3 * np.pi, (1.0, 0.0, 0.0)),
+    "box": Shape(hit_box, _normal_box, (1.0, 1.0, 1.0), 8.0, (1.0, 1.0, 1.0)),
+    "cylinder": Shape(hit_cylinder, _normal_cylinder, (1.0, 1.0, 1.0), 2 * np.pi, (1.0, 1.0, 0.0)),
+    "cone": Shape(hit_cone, _normal_cone, (1.0, 1.0, 1.0), 2 / 3 * np.pi, (1.0, 1.0, 0.0)),
+    "capsule": Shape(
+        hit_capsule, _normal_capsule, (0.5, 1.0, 0.5), np.pi * (1 / 4 + 1 / 6), (0.0, 1.0, 0.0)
+    ),
 }
 
 
@@ -169,8 +176,8 @@ class Solid:
 
     @cached_property
     def radius(self) -> float:
-        """Radius of a sphere around the solid, in metres."""
-        return float(np.linalg.norm(np.asarray(SHAPES[self.shape].extents) * self.scale))
+        """Radius of a ball around the centre that holds the solid, in metres."""
+        return float(np.linalg.norm(np.asarray(SHAPES[self.shape].reach) * self.scale))
 
     @cached_property
     def corners(self) -> np.ndarray:

@@ -1,0 +1,158 @@
+"""Checks between specs: every name is there, and every setting is one that its module has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from gensight.errors import SpecError
+from gensight.specs import declared
+from gensight.specs.base import unknown
+from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec
+from gensight.specs.figures import FigureSpec, GallerySpec, MetricPanelSpec
+from gensight.specs.model import ModelSpec
+from gensight.specs.protocols import PROTOCOLS
+from gensight.specs.tables import ColumnSpec, TableSpec
+
+if TYPE_CHECKING:
+    from gensight.specs.project import Project
+
+
+def check(project: Project, config_file: str) -> None:
+    """Check every spec of a project against the others and against the library.
+
+    `config_file` is what errors call the config.
+
+    Raises:
+        SpecError: one line naming file, key and the allowed values.
+    """
+    for name, model in project.models.items():
+        _check_model(f"config/models/{name}.yaml", model, project)
+    for name, benchmark in project.benchmarks.items():
+        _check_benchmark(f"config/benchmarks/{name}.yaml", benchmark, project)
+    for room, specs in (("tables", project.tables), ("figures", project.figures)):
+        for name, spec in specs.items():
+            _check_report(f"config/{room}/{name}.yaml", spec, project)
+    if "all" in project.tables:
+        raise SpecError(
+            "config/tables/all.yaml: rename it; results/tables/all.tex is the document "
+            "of all tables"
+        )
+    _check_run(config_file, project)
+
+
+def _known(file: str, key: str, words: Iterable[object], known: Iterable[object]) -> None:
+    names = list(known)
+    for word in words:
+        if word not in names:
+            raise unknown(file, key, word, names)
+
+
+def _check_model(file: str, model: ModelSpec, project: Project) -> None:
+    if model.adapter not in PROTOCOLS:
+        raise unknown(file, "adapter", model.adapter, PROTOCOLS)
+    if model.adapter in declared.names("models"):
+        declared.merged(file, "generation", "models", model.adapter, model.generation)
+    asked = {name for task, name in project.prompts if task in (model.tasks or [task])}
+    _known(file, "prompts", model.prompts or (), asked)
+
+
+def _check_benchmark(file: str, benchmark: BenchmarkSpec, project: Project) -> None:
+    _known(file, "dataset.module", [benchmark.dataset.module], declared.names("datasets"))
+    declared.merged(
+        file,
+        "dataset.parameters",
+        "datasets",
+        benchmark.dataset.module,
+        {k: v for k, v in benchmark.dataset.parameters.items() if (k, v) != ("seed", "fresh")},
+    )
+    prompts = [name for task, name in project.prompts if task == benchmark.task]
+    _known(file, "prompts", benchmark.prompts, prompts)
+    _check_held_out(f"{file}: n", benchmark, benchmark.n)
+    parameters: dict[str, Any] = {}
+    for name, scorer in benchmark.scorers.items():
+        _check_scorer(file, f"scorers.{name}", scorer, parameters)
+
+
+def _check_held_out(place: str, benchmark: BenchmarkSpec, n: int | str) -> None:
+    """Refuse to evaluate a held-out rank; how many `all` are, only the sampling job knows."""
+    held_out = benchmark.held_out
+    if held_out and isinstance(n, int) and n > held_out.first_rank:
+        raise SpecError(
+            f"{place}: {n} reaches into the held-out ranks; lower it or raise the "
+            f"benchmark's held_out.first_rank ({held_out.first_rank})"
+        )
+
+
+def _check_scorer(file: str, key: str, scorer: ScorerSpec, parameters: dict[str, Any]) -> None:
+    _known(file, f"{key}.extractor", [scorer.extractor], declared.names("extractors"))
+    _known(file, f"{key}.measure", [scorer.measure], declared.names("measures"))
+    _known(file, f"{key}.metrics", scorer.metrics, declared.names("metrics"))
+    declared.merged(file, f"{key}.parameters", "extractors", scorer.extractor, scorer.parameters)
+    declared.merged(file, f"{key}.settings", "measures", scorer.measure, scorer.settings)
+    for metric in scorer.metrics:
+        needed = declared.constants("metrics", metric).get("MEASURE")
+        if needed != scorer.measure:
+            raise SpecError(
+                f"{file}: {key}.metrics: '{metric}' is a metric of the measure "
+                f"'{needed}', not of '{scorer.measure}'"
+            )
+    first = parameters.setdefault(scorer.extractor, scorer.parameters)
+    if first != scorer.parameters:
+        raise SpecError(
+            f"{file}: {key}.parameters: two scorers use the extractor "
+            f"'{scorer.extractor}' with different parameters; use its variants"
+        )
+
+
+def _check_report(file: str, spec: TableSpec | FigureSpec, project: Project) -> None:
+    key = "rows.models" if isinstance(spec, TableSpec) else "models"
+    _known(file, key, spec.model_names, project.models)
+    for key, number in spec.numbers.items():
+        _known(file, f"{key}benchmark", [number.benchmark], project.benchmarks)
+        _check_number(file, key, number, project.benchmarks[number.benchmark])
+
+
+def _check_number(
+    file: str,
+    key: str,
+    number: ColumnSpec | MetricPanelSpec | GallerySpec,
+    benchmark: BenchmarkSpec,
+) -> None:
+    """Check that a benchmark has the number that a column, panel or gallery names."""
+    if isinstance(number, GallerySpec):
+        _known(file, f"{key}task", [number.task], [benchmark.task])
+    _known(file, f"{key}prompt", [number.prompt], benchmark.prompts)
+    _known(file, f"{key}scorer", [number.scorer], benchmark.scorers)
+    scorer = benchmark.scorers[number.scorer]
+    _known(file, f"{key}metric", [number.metric], scorer.metrics)
+    fits = declared.constants("measures", scorer.measure).get("FITS", (None,))
+    _known(file, f"{key}fit", [number.fit], fits)
+    if isinstance(number, ColumnSpec) and number.minus_fit is not None:
+        _known(file, f"{key}minus_fit", [number.minus_fit], fits)
+    defaults = declared.constants("extractors", scorer.extractor).get("DEFAULTS", {})
+    variants = {**defaults, **scorer.parameters}.get("variants")
+    if variants is None:  # the extractor does not say beforehand what it will read
+        return
+    if number.variant is not None or len(variants) > 1:
+        _known(file, f"{key}variant", [number.variant], variants)
+
+
+def _check_run(file: str, project: Project) -> None:
+    run = project.config.run
+    _known(file, "run.models", run.models, project.models)
+    _known(file, "run.benchmarks", run.benchmarks, project.benchmarks)
+    _known(file, "run.prompts", run.prompts, {name for _, name in project.prompts})
+    _known(file, "run.tables", run.tables, project.tables)
+    _known(file, "run.figures", run.figures, project.figures)
+    _known(file, "run.n", run.n, project.benchmarks)
+    for name, n in run.n.items():
+        _check_held_out(f"{file}: run.n.{name}", project.benchmarks[name], n)
+    for room, specs in (("tables", project.tables), ("figures", project.figures)):
+        for name in getattr(run, room):
+            missing = [b for b in specs[name].benchmarks if b not in run.benchmarks]
+            if missing:
+                raise SpecError(
+                    f"{file}: run.{room}: '{name}' needs the benchmark "
+                    f"'{missing[0]}'; add it to run.benchmarks"
+                )
