@@ -113,9 +113,8 @@ def _say(line: str) -> None:
 def _pass_on(record: LogRecord) -> None:
     """Print warnings and errors, and that there is nothing to do."""
     message = record.getMessage()
-    if record.levelno >= logging.WARNING and not message.startswith(SAID_BETTER):
-        _say(message)
-    elif message.startswith(NOTHING_TO_DO):
+    matters = record.levelno >= logging.WARNING and not message.startswith(SAID_BETTER)
+    if matters or message.startswith(NOTHING_TO_DO):
         _say(message)
 
 

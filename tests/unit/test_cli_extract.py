@@ -176,4 +176,5 @@ def test_people_read_aligned_lines(half):
         "threshold          0",
         "area_share         0.5",
         "degenerate_output  no",
+        "contrast           255",
     ]
