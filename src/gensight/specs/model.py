@@ -35,6 +35,8 @@ class LimitsSpec(Spec):
 class ModelSpec(Spec):
     """One model: what determines its answers (`generation`), where it runs, how it is shown.
 
+    A `fitted` model learns from held-out samples: it answers only benchmarks that have them.
+
     `role` decides what the row is for: `floor` rows cannot see or cannot understand, `ceiling`
     rows paint the truth, `disturbed` rows spoil it on purpose; only `measured` rows compete.
     `severity_unit` names the unit of a disturbed row's severities.
@@ -43,6 +45,7 @@ class ModelSpec(Spec):
 
     adapter: str
     generation: Settings = Field(default_factory=dict)
+    fitted: bool = False
     tasks: list[Task] | None = None
     prompts: Names | None = None
     role: Role = "measured"

@@ -55,6 +55,8 @@ class Project:
         spec, task = self.models[model], self.benchmarks[benchmark].task
         if spec.tasks is not None and task not in spec.tasks:
             return False
+        if spec.fitted and self.benchmarks[benchmark].held_out is None:
+            return False
         if spec.prompts is not None:
             return prompt in spec.prompts
         return len(self.prompt(benchmark, prompt).turns) == 1

@@ -91,7 +91,7 @@ def draw_materials(name: tuple[object, ...], layout: Layout, split: str, palette
 def paint(
     layout: Layout, materials: Materials, to_light: np.ndarray, knobs: Mapping[str, Any]
 ) -> np.ndarray:
-    """Return the picture as uint8 (H, W, 3) sRGB.
+    """Return the picture before its blur, as uint8 (H, W, 3) sRGB.
 
     Truth is sampled at pixel centres; along edges the picture is the mean of four rays a pixel.
     """
@@ -201,10 +201,12 @@ def _lit(world: World, hits: Hits, surface: _Surface, colour: np.ndarray) -> np.
 
 
 def _develop(colour: np.ndarray, knobs: Mapping[str, Any]) -> np.ndarray:
-    """Turn linear colours (3, H, W) into the picture: light, contrast and blur knobs, 8 bits."""
+    """Turn linear colours (3, H, W) into a picture: the knobs light and contrast, 8 bits."""
     encoded = np.clip(colour * LIGHT[knobs["light"]], 0.0, 1.0) ** (1 / 2.2)
     encoded = 0.5 + CONTRAST[knobs["contrast"]] * (encoded - 0.5)
-    picture = np.ascontiguousarray(np.moveaxis(encoded, 0, -1))
-    if knobs["blur"]:
-        picture = cv2.GaussianBlur(picture, (0, 0), float(knobs["blur"]))
-    return np.rint(picture * 255.0).astype(np.uint8)
+    return np.rint(np.moveaxis(encoded, 0, -1) * 255.0).astype(np.uint8)
+
+
+def blur(picture: np.ndarray, sigma_px: int) -> np.ndarray:
+    """Return the picture under a Gaussian of this sigma; the picture itself for 0."""
+    return cv2.GaussianBlur(picture, (0, 0), float(sigma_px)) if sigma_px else picture

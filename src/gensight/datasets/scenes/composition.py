@@ -31,8 +31,8 @@ LARGE_VOLUME = (4.5, 5.5)
 HANGING_SHARE = {"room": 0.35, "counting": 0.2}
 
 # The share of the picture that counted and other things cover together, at most.
-LARGEST_COVER = {"some": 0.34, "heavy": 0.34, "none": 0.2}
-LARGEST_MEAN_PX = 34.0
+LARGEST_COVER = {"some": 0.28, "heavy": 0.28, "none": 0.2}
+LARGEST_MEAN_PX = 30.0
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gensight.datasets.scenes.appearance import draw_materials, draw_to_light, paint
+from gensight.datasets.scenes.appearance import blur, draw_materials, draw_to_light, paint
 from gensight.datasets.scenes.colours import MIN_DIFFERENCE, differences
 from gensight.datasets.scenes.composition import Layout, compose_counting, compose_room
 from gensight.datasets.scenes.counting import Wanted, draw_wanted
@@ -90,9 +90,10 @@ def _attempt(
         return None
     to_light = draw_to_light(name)
     materials = draw_materials(name, layout, split, knobs["palette"])
-    picture = paint(layout, materials, to_light, knobs)
-    silhouettes = layout.stage.silhouettes()
-    medians = median_colours(picture, silhouettes)
+    sharp = paint(layout, materials, to_light, knobs)
+    picture, silhouettes = blur(sharp, knobs["blur"]), layout.stage.silhouettes()
+    # A blur mixes a small thing with its surroundings: colours are judged without it.
+    medians = median_colours(sharp, silhouettes)
     if wanted is not None:
         told_apart = colours_are_told_apart(layout, medians, wanted)
         return Scene(layout, to_light, picture, silhouettes) if told_apart else None
