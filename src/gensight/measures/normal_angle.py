@@ -84,7 +84,7 @@ def angles_deg(predicted: np.ndarray, true: np.ndarray) -> np.ndarray:
     [0.0, 45.0]
     """
     # atan2 keeps small angles, which arccos of a rounded cosine loses.
-    sine = np.linalg.norm(np.cross(predicted, true), axis=1)
+    sine = _lengths(np.cross(predicted, true))
     cosine = np.einsum("ij,ij->i", predicted, true)
     angles = np.degrees(np.arctan2(sine, cosine))
     return np.where((sine == 0) & (cosine == 0), 90.0, angles)
@@ -106,7 +106,8 @@ def _measure(predicted: np.ndarray, sample: Sample) -> PartsByFit | None:
         return None
     true = images.decode_array(sample.target_normals).astype(np.float64)
     height, width = true.shape[:2]
-    valid = np.isfinite(true).all(axis=2) & (np.abs(np.nan_to_num(true)).sum(axis=2) > 0)
+    length = _lengths(true)
+    valid = np.isfinite(length) & (length > 0)
     if sample.valid_mask is not None:
         valid &= images.decode_mask(sample.valid_mask)
     if not valid.any():
@@ -119,5 +120,10 @@ def _measure(predicted: np.ndarray, sample: Sample) -> PartsByFit | None:
 
 
 def _normalised(vectors: np.ndarray) -> np.ndarray:
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    length = _lengths(vectors)[..., np.newaxis]
     return vectors / np.where(length > 0, length, 1.0)
+
+
+def _lengths(vectors: np.ndarray) -> np.ndarray:
+    # numpy.linalg.norm along an axis of three takes four times as long.
+    return np.sqrt(np.einsum("...i,...i->...", vectors, vectors))

@@ -31,10 +31,10 @@ from gensight.datasets.scenes.raycaster import (
 )
 from gensight.datasets.scenes.textures import Texture, draw_texture, fade
 
-CONTRAST = {"full": 1.0, "medium": 0.8, "low": 0.6}
-LIGHT = {"bright": 1.0, "dim": 0.55, "dark": 0.3}
+CONTRAST = {"full": 1.0, "medium": 0.82, "low": 0.65}
+LIGHT = {"bright": 1.0, "dim": 0.6, "dark": 0.36}
 # Amplitude of the pattern, and the strength below which a surface stays plain.
-TEXTURE = {"plain": (0.0, 1.0), "mixed": (0.25, 0.5), "rich": (0.45, 0.0)}
+TEXTURE = {"plain": (0.0, 1.0), "mixed": (0.25, 0.5), "rich": (0.4, 0.0)}
 ROD_COLOUR = (92, 92, 96)
 # Line art: how much white is mixed into a colour, and the lightness and softness of the lines.
 PAPER_SHARE = {"room": 0.8, "things": 0.18}

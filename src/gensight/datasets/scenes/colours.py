@@ -12,7 +12,7 @@ import numpy as np
 
 MIN_DIFFERENCE = 20.0
 POOL_DIFFERENCE = 35.0
-COUNTED_DIFFERENCE = 43.0
+COUNTED_DIFFERENCE = 45.0
 
 PALETTES: dict[str, dict[str, tuple[int, int, int]]] = {
     "base": {

@@ -8,7 +8,7 @@ out any of its words leaves at least one true distractor (PROTOCOLS 4.1, Express
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 LEFT_GAP_SHARE = 0.08
@@ -85,7 +85,7 @@ def orders_of(things: Sequence[Seen], width: int) -> Orders:
             and NEARER_RATIO * a.mean_depth_m <= b.mean_depth_m
         )
 
-    def bits(relation: object) -> tuple[int, ...]:
+    def bits(relation: Callable[[Seen, Seen], bool]) -> tuple[int, ...]:
         return tuple(
             sum(1 << j for j, b in enumerate(things) if j != i and relation(a, b))
             for i, a in enumerate(things)
