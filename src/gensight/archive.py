@@ -22,9 +22,10 @@ from typing import Any
 from gensight.atomic import replacing, write_text
 from gensight.errors import GensightError, RecordError
 from gensight.footers import Footer, footer_from, read_footer, rebuild_command
-from gensight.freshness import MANIFEST, mark_built
+from gensight.freshness import MANIFEST
 from gensight.plan import STAGES
 from gensight.runner.adoption import adopt as adopt_generations
+from gensight.stamps import mark_built
 
 FORMAT_VERSION = 1
 RESULTS = Path("results")

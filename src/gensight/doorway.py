@@ -17,12 +17,13 @@ def logged(snakemake: Any) -> Iterator[None]:
 
     C libraries and subprocesses write there too. An error that is the user's to fix is one line,
     anything else a traceback with the sample it was met at. What was made is remembered as made
-    here (see `gensight.freshness`).
+    here (see `gensight.stamps`).
     """
     with open(snakemake.log[0], "w", buffering=1, encoding="utf-8") as log:  # noqa: PTH123
         saved = os.dup(1), os.dup(2)
         _redirect(log.fileno(), log.fileno())
         try:
+            _settle_without_pandas()
             yield
             _remember(snakemake.output)
             print(f"done: {', '.join(snakemake.output)}")
@@ -44,6 +45,22 @@ def _redirect(stdout: int, stderr: int) -> None:
     os.dup2(stderr, 2)
 
 
+def _settle_without_pandas() -> None:
+    """Let Arrow find no pandas, once, in this process.
+
+    Arrow imports pandas, where it is installed, at the first list it converts: a third of a second
+    of every job for conversions that no job makes. A module that wants pandas still gets it.
+    """
+    import pyarrow as pa
+
+    if "pandas" not in sys.modules:
+        sys.modules["pandas"] = None  # type: ignore[assignment]
+        try:
+            pa.array([0])
+        finally:
+            del sys.modules["pandas"]
+
+
 def _explain(error: BaseException) -> None:
     from gensight.errors import GensightError
 
@@ -56,7 +73,7 @@ def _explain(error: BaseException) -> None:
 
 def _remember(outputs: Any) -> None:
     from gensight.footers import read_footer
-    from gensight.freshness import mark_built
+    from gensight.stamps import mark_built
 
     for path in outputs:
         if path.endswith((".parquet", ".tex", ".png")):

@@ -26,8 +26,8 @@ from gensight.digests import ABSENT, differences, digest_of
 from gensight.errors import RecordError
 from gensight.footers import Footer, footer_from, read_footer
 from gensight.plan import PlannedFile
+from gensight.stamps import STATE, is_known, mark_built
 
-STATE = Path(".snakemake/gensight")
 MARKER = STATE / "outdated"
 FOOTERS = STATE / "footers.json"
 MANIFEST = Path("results/ARCHIVE.json")
@@ -62,11 +62,6 @@ class Freshness:
         return [str(MARKER)] if planned.path in self.outdated else []
 
 
-def mark_built(path: str, content: str) -> None:
-    """Remember that a file was made here, so that a later change of the plan may replace it."""
-    write_text(STATE / "known" / path, content)
-
-
 def _adopt(planned: PlannedFile, footer: Footer, ledger: Path) -> None:
     """Take over a file that was laid in; its replies answer for their keys from now on."""
     if planned.stage == "generations":
@@ -74,11 +69,6 @@ def _adopt(planned: PlannedFile, footer: Footer, ledger: Path) -> None:
 
         adopt(ledger, planned.determinants["model"], Path(planned.path))
     mark_built(planned.path, footer.content)
-
-
-def _is_known(path: str, content: str) -> bool:
-    stamp = STATE / "known" / path
-    return stamp.exists() and stamp.read_text(encoding="utf-8") == content
 
 
 def settle(files: Mapping[str, PlannedFile], *, main_process: bool, ledger: Path) -> Freshness:
@@ -95,7 +85,7 @@ def settle(files: Mapping[str, PlannedFile], *, main_process: bool, ledger: Path
         planned = files[path]
         if _is_current(planned, footer, found):
             verdict.current.add(path)
-            if not _is_known(path, footer.content):
+            if not is_known(path, footer.content):
                 verdict.adopted.append(path)
         else:
             _refuse_foreign(planned, footer)
@@ -136,7 +126,7 @@ def _same_marked_inputs(planned: PlannedFile, footer: Footer, found: Mapping[str
 
 
 def _refuse_foreign(planned: PlannedFile, footer: Footer) -> None:
-    if planned.stage not in GUARDED or _is_known(planned.path, footer.content):
+    if planned.stage not in GUARDED or is_known(planned.path, footer.content):
         return
     if footer.digest == planned.digest:
         return

@@ -18,7 +18,8 @@ from spine_rows import ROWS, lay
 
 from gensight.errors import RecordError
 from gensight.footers import mark, read_footer
-from gensight.freshness import MARKER, STATE, mark_built, settle
+from gensight.freshness import MARKER, settle
+from gensight.stamps import STATE, mark_built
 from gensight.plan import STAGE_VERSIONS
 from gensight.records import write_rows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Hashable, Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from gensight.errors import SpecError
+from gensight.specs.words import nearest, unknown
 
 NAME_PATTERN = r"^[a-z0-9_]+$"
 
@@ -73,22 +73,6 @@ def _key(loader: _UniqueKeyLoader, node: yaml.Node) -> Hashable:
 
 
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return ' (did you mean 'x'?)' for the nearest known word, or an empty string."""
-    close = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.5)
-    return f" (did you mean '{close[0]}'?)" if close else ""
-
-
-def unknown(file: str | Path, key: str, word: object, known: Iterable[object]) -> SpecError:
-    """Return the error for a name that does not exist, with the nearest known one first."""
-    names = sorted("null" if name is None else str(name) for name in known)
-    allowed = ", ".join(names) or "none"
-    if word is None:
-        return SpecError(f"{file}: key '{key}' is missing; allowed: {allowed}")
-    hint = nearest(str(word), names)
-    return SpecError(f"{file}: {key}: '{word}' is not known{hint}; allowed: {allowed}")
 
 
 def parse_yaml(path: Path) -> Any:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from gensight.errors import SpecError
-from gensight.specs.base import unknown
+from gensight.specs.words import unknown
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
