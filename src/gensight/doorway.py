@@ -53,12 +53,21 @@ def _settle_without_pandas() -> None:
     """
     import pyarrow as pa
 
-    if "pandas" not in sys.modules:
-        sys.modules["pandas"] = None  # type: ignore[assignment]
-        try:
-            pa.array([0])
-        finally:
-            del sys.modules["pandas"]
+    sys.meta_path.insert(0, _NoPandas)
+    try:
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(_NoPandas)
+
+
+class _NoPandas:
+    """An importer that knows only that pandas is not there."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Refuse pandas, and leave every other module to the next importer."""
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
 
 
 def _explain(error: BaseException) -> None:
