@@ -237,7 +237,13 @@ def test_an_archive_cut_short_is_one_line_and_nothing_is_laid_in(tmp_path, monke
     assert laid_in() == []
 
 
-NO_ARCHIVES = [b"", b"<html>not found</html>", b"PK\3\4" * 500, b"\0" * 10240, gzip.compress(b"x", mtime=0)]
+NO_ARCHIVES = [
+    b"",
+    b"<html>not found</html>",
+    b"PK\3\4" * 500,
+    b"\0" * 10240,
+    gzip.compress(b"x", mtime=0),
+]
 
 
 @pytest.mark.parametrize("content", NO_ARCHIVES)

@@ -19,9 +19,9 @@ from spine_rows import ROWS, lay
 from gensight.errors import RecordError
 from gensight.footers import mark, read_footer
 from gensight.freshness import MARKER, settle
-from gensight.stamps import STATE, mark_built
 from gensight.plan import STAGE_VERSIONS
 from gensight.records import write_rows
+from gensight.stamps import STATE, mark_built
 
 MASKS = "config/benchmarks/tiny_masks.yaml"
 SAMPLES = "results/samples/tiny_masks.parquet"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -12,7 +12,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from gensight.errors import SpecError
-from gensight.specs.words import nearest, unknown
+from gensight.specs.words import nearest
 
 NAME_PATTERN = r"^[a-z0-9_]+$"
 
