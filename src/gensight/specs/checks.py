@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from gensight.errors import SpecError
 from gensight.specs import declared
-from gensight.specs.base import unknown
 from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec
 from gensight.specs.figures import FigureSpec, GallerySpec, MetricPanelSpec
 from gensight.specs.model import ModelSpec
 from gensight.specs.protocols import PROTOCOLS
 from gensight.specs.tables import ColumnSpec, TableSpec
+from gensight.specs.words import unknown
 
 if TYPE_CHECKING:
     from gensight.specs.project import Project

@@ -9,8 +9,8 @@ from typing import Any
 
 from gensight.errors import RecordError, SpecError
 from gensight.records import Summary
-from gensight.specs.base import nearest
 from gensight.specs.tables import ColumnSpec, TableOptionsSpec, TableSpec
+from gensight.specs.words import nearest
 from gensight.tables.cells import (
     NOT_APPLICABLE,
     Cell,
