@@ -32,6 +32,25 @@ def seed_of(*parts: object) -> int:
     return int(digest_of([str(part) for part in parts])[:16], 16) >> 1
 
 
+def told_difference(old: Any, new: Any) -> tuple[str, str]:
+    """Return the key of the difference that a person can act on, and both values in words.
+
+    What a person chose comes before versions of code, and these before what follows from n.
+    """
+
+    def _rank(change: tuple[str, Any, Any]) -> tuple[bool, bool, str]:
+        key = change[0]
+        return key.split(".")[0] in ("ranks", "shard"), key.endswith("version"), key
+
+    key, here, planned = min(differences(old, new), key=_rank)
+    return key, f"{key} is {_short(here)} in the file and {_short(planned)} in the plan"
+
+
+def _short(value: Any) -> str:
+    text = value if value == ABSENT else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def differences(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, Any]]:
     """Yield (dotted key, old value, new value) for every leaf that differs between two trees.
 

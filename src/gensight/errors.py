@@ -5,7 +5,6 @@ GensightError
 ├── RecordError         a Parquet file has the wrong schema, row count or digest
 ├── ImageError          the bytes are not a picture that can be read
 ├── MissingDataError    a data set is not where the config says it is
-├── MissingExtraError   an optional dependency is not installed
 └── NotHereYetError     a declared protocol has no adapter in this version
 """
 
@@ -30,10 +29,6 @@ class ImageError(GensightError):
 
 class MissingDataError(GensightError):
     """A data set is not present; the message says what to get and where to put it."""
-
-
-class MissingExtraError(GensightError):
-    """An optional dependency is missing; the message names the extra to install."""
 
 
 class NotHereYetError(GensightError):

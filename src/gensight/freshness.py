@@ -9,7 +9,8 @@ results/ by hand. So the project decides for itself, once, when the Snakefile is
 - a file is **outdated** if it was made here, or had been current here, and its digest is no longer
   the plan's. It is given one more input, a marker newer than itself: Snakemake makes it again.
 - a file that was **laid in** and never matched the plan stops the run before it is used, with one
-  line. Summaries, tables and figures are the exception: they are made again from checked files.
+  line. Exceptions are made again from checked files: summaries, tables and figures, and readings
+  and scores that differ in nothing but versions of the code that reads.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from gensight.atomic import write_text
-from gensight.digests import ABSENT, differences, digest_of
+from gensight.digests import differences, digest_of, told_difference
 from gensight.errors import RecordError
 from gensight.footers import Footer, footer_from, read_footer
 from gensight.plan import PlannedFile
@@ -51,6 +52,8 @@ class Freshness:
         """Return the inputs that Snakemake is to see for a file."""
         if planned.path in self.current:
             return [path for path in planned.inputs if Path(path).exists()]
+        # An absent input stays listed, so that Snakemake makes it; only pictures whose scores are
+        # current are spared.
         return [
             path
             for path in planned.inputs
@@ -110,6 +113,7 @@ def _is_current(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer
         return True
     if planned.stage in ("tables", "figures"):
         return _same_marked_inputs(planned, footer, found)
+    # An input that is not here cannot contradict what was seen of it: scores alone may be laid in.
     return all(
         found[path].content == content
         for path, content in footer.inputs.items()
@@ -130,36 +134,21 @@ def _refuse_foreign(planned: PlannedFile, footer: Footer) -> None:
         return
     if footer.digest == planned.digest:
         return
-    changes = list(differences(read_footer(planned.path).determinants, planned.determinants))
+    determinants = read_footer(planned.path).determinants
+    changes = differences(determinants, planned.determinants)
     if all(_is_cheap_version(planned.stage, key) for key, *_ in changes):
         return
-    key, old, new = _most_telling(changes)
+    key, told = told_difference(determinants, planned.determinants)
     raise RecordError(
-        f"{planned.path} was laid in and is not what this run plans: {key} is {_short(old)} in "
-        f"the file and {_short(new)} in the plan; set {key.split('.')[-1]} back, or make the file "
-        f"here: rm {planned.path} && snakemake --cores 2 {planned.path}"
+        f"{planned.path} was laid in and is not what this run plans: {told}; set "
+        f"{key.split('.')[-1]} back, or make the file here: rm {planned.path} && "
+        f"snakemake --cores 2 {planned.path}"
     )
 
 
 def _is_cheap_version(stage: str, key: str) -> bool:
-    """Say whether a change is only newer code downstream of the answers: reading them again."""
+    """Say whether a change is only a version of code, and not one that answers were given under."""
     return key.endswith("_version") and stage != "generations" and "generations." not in key
-
-
-def _most_telling(changes: list[tuple[str, Any, Any]]) -> tuple[str, Any, Any]:
-    """Prefer what a person chose over versions of code and over what follows from n."""
-
-    def rank(change: tuple[str, Any, Any]) -> tuple[bool, bool, str]:
-        key = change[0]
-        derived = key.split(".")[0] in ("ranks", "shard")
-        return key.endswith("version"), derived, key
-
-    return min(changes, key=rank)
-
-
-def _short(value: Any) -> str:
-    text = value if value == ABSENT else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _put_times_in_order(files: Mapping[str, PlannedFile], verdict: Freshness) -> None:

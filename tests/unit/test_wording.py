@@ -37,6 +37,8 @@ def test_a_copied_run_would_be_found() -> None:
 @pytest.mark.skipif(not PAPERS.exists(), reason="the papers' texts are not here")
 @pytest.mark.parametrize(("name", "text"), shipped_texts().items(), ids=shipped_texts())
 def test_prompts_share_no_run_of_words_with_the_papers(name: str, text: str) -> None:
-    for paper in sorted(PAPERS.glob("*.txt")):
+    papers = sorted(PAPERS.glob("*.txt"))
+    assert papers
+    for paper in papers:
         shared = runs_of_words(text) & runs_of_words(paper.read_text())
         assert not shared, f"{name} shares {sorted(shared)[0]} with {paper.name}"

@@ -114,6 +114,26 @@ def test_only_scores_rebuild_the_tables(clone: Checkout, finished_results: Check
     assert clone.planned() == {}
 
 
+def test_galleries_never_generate_again(clone: Checkout, finished: Checkout) -> None:
+    """Scores alone are enough: what is not in the archive is a tile that says so."""
+    clone.edit("config/config.yaml", run__figures=["gallery_segmentation"])
+    shutil.copytree(finished.folder / "results/scores", clone.folder / "results/scores")
+    planned = clone.planned()
+    assert planned.pop("sample") == planned.pop("plot") == 1
+    assert planned == {"summarize": 2, "tabulate": 2, "collect_tables": 1}
+    clone.run()
+    figure = clone.folder / "results/figures/gallery_segmentation.png"
+    bare = figure.read_bytes()
+    assert clone.planned() == {}
+    # With the pictures laid in, it is drawn again, and still nothing is generated.
+    for stage in ("generations", "predictions"):
+        shutil.copytree(finished.folder / "results" / stage, clone.folder / "results" / stage)
+    assert clone.planned() == {"plot": 1}
+    clone.run()
+    assert figure.read_bytes() != bare
+    assert clone.adapter_calls() == 0
+
+
 @pytest.mark.parametrize(
     ("edit", "key"),
     [

@@ -95,8 +95,13 @@ def limit_of(key):
 
 
 def memory_mb(wildcards, attempt):
-    """Return a job's memory, more at each attempt: a killed job is tried again with more."""
+    """Return a model's memory, more at each attempt: a killed job is tried again with more."""
     return project.models[wildcards.model].limits.memory_mb * attempt
+
+
+def reading_memory_mb(wildcards, attempt):
+    """Return the memory of reading answers: they are held a few at a time, whatever n is."""
+    return 1000 * attempt
 
 
 def run_targets():

@@ -20,7 +20,7 @@ rule extract:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=reading_memory_mb,
     params:
         determinants=determinants_of(PREDICTIONS),
     script:

@@ -20,7 +20,7 @@ rule score:
     conda:
         "../../envs/core.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=reading_memory_mb,
     params:
         determinants=determinants_of(SCORES),
     script:

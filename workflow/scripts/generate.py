@@ -5,5 +5,5 @@ with logged(snakemake):
 
     samples, requests = snakemake.input.files
     determinants, ledger = snakemake.params.determinants, snakemake.params.ledger
-    talk = generate(samples, requests, snakemake.output[0], ledger, determinants)
-    print(f"{talk.asked} asked, {talk.replayed} replayed from the ledger")
+    conversation = generate(samples, requests, snakemake.output[0], ledger, determinants)
+    print(f"{conversation.asked} asked, {conversation.replayed} replayed from the ledger")

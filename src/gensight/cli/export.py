@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gensight import images
+from gensight import atomic, images
 from gensight.cli.files import write_bytes
 from gensight.cli.printing import json_option, print_json, print_table
 from gensight.digests import digest_of
@@ -113,15 +113,13 @@ class _Exporter:
         kept = [f for f in schema if f.type != PICTURE]
         names = ["file_name", *(f"{column}_file_name" for column in held[1:])]
         written = pa.schema([*(pa.field(name, pa.string()) for name in names), *kept])
-        temporary = self.folder / f".{METADATA}.{os.getpid()}"
-        try:
-            with pq.ParquetWriter(temporary, written) as writer:
-                for group in range(self.file.num_row_groups):
-                    rows = list(self._exported(group, held))
-                    writer.write_table(pa.Table.from_pylist(rows, schema=written))
-            temporary.replace(self.folder / METADATA)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with (
+            atomic.replacing(self.folder / METADATA) as temporary,
+            pq.ParquetWriter(temporary, written) as writer,
+        ):
+            for group in range(self.file.num_row_groups):
+                rows = list(self._exported(group, held))
+                writer.write_table(pa.Table.from_pylist(rows, schema=written))
 
     def _holds(self, column: str) -> bool:
         """Say whether any row has this column, from its smallest leaf alone."""

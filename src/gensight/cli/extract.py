@@ -110,6 +110,8 @@ def read(module: ModuleType, answer: Answer, method: str | None) -> Reading:
     try:
         return module.extract(answer, parameters)[0]
     except SpecError as error:
+        if method is None:
+            raise
         raise GensightError(f"--method {method}: {error}") from None
     except GensightError:
         if answer.source is not None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from gensight import images
+from gensight import atomic, images
 from gensight.errors import GensightError, ImageError
 
 
@@ -18,24 +17,21 @@ def read_bytes(path: str) -> bytes:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file under a temporary name and rename it; GensightError where that fails."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a whole file into a folder that is there; GensightError where that fails."""
     try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
+        # A mistyped folder is an error here, not one to be made.
+        path.parent.stat()
+        atomic.write_bytes(path, data)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise GensightError(f"{path}: cannot be written: {_reason(error)}") from None
 
 
 def upright_size(path: str, data: bytes) -> tuple[int, int]:
     """Return (width, height) of a picture after its EXIF turn; GensightError if it is none."""
     try:
-        info = images.inspect(data)
+        return images.inspect(data).upright_size
     except ImageError as error:
         raise GensightError(f"{path}: {error}") from None
-    turned = info.orientation >= 5
-    return (info.height, info.width) if turned else (info.width, info.height)
 
 
 def _reason(error: OSError | ValueError) -> str:

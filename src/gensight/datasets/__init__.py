@@ -13,21 +13,17 @@ are not where the parameters say raises MissingDataError with what to get.
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
 from types import ModuleType
 
-from gensight.errors import SpecError
+from gensight import modules
+from gensight.specs import declared
 
 __all__ = ["available", "load"]
 
 
 def available() -> tuple[str, ...]:
     """Return the names of the data set modules of this folder."""
-    folder = Path(__file__).parent
-    modules = {path.stem for path in folder.glob("*.py")}
-    packages = {path.parent.name for path in folder.glob("*/__init__.py")}
-    return tuple(sorted(name for name in modules | packages if not name.startswith("_")))
+    return declared.names("datasets")
 
 
 def load(name: str) -> ModuleType:
@@ -36,7 +32,4 @@ def load(name: str) -> ModuleType:
     Raises:
         SpecError: there is no such module; the message lists those there are.
     """
-    if name not in available():
-        known = ", ".join(available())
-        raise SpecError(f"src/gensight/datasets: no data set module {name!r}; there are {known}")
-    return importlib.import_module(f"{__name__}.{name}")
+    return modules.load("datasets", name)

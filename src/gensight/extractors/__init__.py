@@ -7,13 +7,12 @@ cannot depend on that (ProbeGen section 3: one extraction for all).
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from gensight.errors import SpecError
+from gensight import modules
+from gensight.specs import declared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,14 +47,11 @@ class Reading:
     detail: str | None = None
 
 
-def names() -> list[str]:
+def names() -> tuple[str, ...]:
     """Return the names of all extractors: the modules of this folder."""
-    found = (module.name for module in pkgutil.iter_modules(__path__))
-    return sorted(name for name in found if not name.startswith("_"))
+    return declared.names("extractors")
 
 
 def load(name: str) -> ModuleType:
     """Import the extractor of this name; SpecError lists those there are."""
-    if name not in names():
-        raise SpecError(f"there is no extractor {name!r}; there are: {', '.join(names())}")
-    return importlib.import_module(f"{__name__}.{name}")
+    return modules.load("extractors", name)

@@ -17,10 +17,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from gensight.errors import SpecError
 from gensight.figures import style
 from gensight.records import Summary
 from gensight.specs.figures import DisturbanceCurvesSpec, DisturbanceSpec, MetricPanelSpec
+from gensight.variants import only_variant
 
 ROW_HEIGHT_IN = 1.12
 LEFT_IN, RIGHT_IN, BOTTOM_IN = 0.62, 0.08, 0.42
@@ -123,12 +123,8 @@ def panel_rows(metric: MetricPanelSpec, rows: Iterable[Summary]) -> list[Summary
         and row.stratum is None
         and metric.variant in (None, row.variant)
     ]
-    variants = sorted({row.variant for row in found})
-    if len(variants) > 1:
-        raise SpecError(
-            f"panel '{metric.label}' of {metric.benchmark}: name a variant; "
-            f"scorer '{metric.scorer}' has {', '.join(variants)}"
-        )
+    where = f"panel '{metric.label}' of {metric.benchmark}"
+    only_variant(where, metric.scorer, (row.variant for row in found))
     return found
 
 

@@ -12,9 +12,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from gensight.errors import SpecError
 from gensight.records import Score
 from gensight.specs.figures import GalleryModelSpec, GallerySpec
+from gensight.variants import only_variant
 
 RULES = {
     "median": "lower median of the raw {metric} among a cell's readable answers, ties by rank",
@@ -120,12 +120,7 @@ def _candidates(spec: GallerySpec, model: GalleryModelSpec, scores: Iterable[Sco
         and row.status != "no_ground_truth"
         and spec.variant in (None, row.variant)
     ]
-    variants = sorted({row.variant for row in rows})
-    if len(variants) > 1:
-        raise SpecError(
-            f"gallery '{spec.title}': name a variant; scorer '{spec.scorer}' has "
-            f"{', '.join(variants)}"
-        )
+    only_variant(f"gallery '{spec.title}'", spec.scorer, (row.variant for row in rows))
     return rows
 
 

@@ -16,8 +16,8 @@ from gensight.errors import GensightError
 from gensight.figures import style
 from gensight.figures.examples import ChosenExample
 from gensight.figures.tiles import GalleryItem, Tile, row_tiles
+from gensight.rounding import rounded
 from gensight.specs.figures import GallerySpec
-from gensight.tables.rounding import rounded
 
 LABEL_IN, SCORE_IN, GAP_IN = 0.92, 0.66, 0.06
 TILE_IN = (style.WIDTH_IN - LABEL_IN - SCORE_IN - 5 * GAP_IN) / 4

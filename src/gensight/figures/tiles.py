@@ -7,8 +7,9 @@ that the score uses. A tile whose picture is missing says why in words.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import cv2
 import matplotlib
@@ -18,6 +19,7 @@ from gensight import images
 from gensight.errors import ImageError
 from gensight.figures import style
 from gensight.records import Prediction, Sample
+from gensight.truths import known_normals, true_count, valid_depth
 
 TILE_LONG_SIDE = 400
 NOT_IN_ARCHIVE = "output not in this archive"
@@ -36,6 +38,7 @@ class GalleryItem:
     `output` is the answer's picture as returned, None where the archive holds none; `extracted`
     the prediction of the variant shown, None where it was not kept. `orient_source` says whether
     the benchmark applies the input's EXIF tag. `rule` and `rule_text` say why it was chosen.
+    `settings` are those of the scorer's measure, so that a row shows what the score saw.
     """
 
     model_label: str
@@ -48,6 +51,7 @@ class GalleryItem:
     rule: str = "median"
     rule_text: str = ""
     orient_source: bool = True
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -125,12 +129,11 @@ def _counting(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[T
         prediction = item.extracted
         work = (prediction.work_width or 1, prediction.work_height or 1)
         extracted = _dots_tile(source, prediction.points or [], work, prediction.count)
-    sample = item.truth
-    if sample.target_count is None and sample.target_points is None:
+    sample, count = item.truth, true_count(item.truth)
+    if count is None:
         return extracted, Tile(None, NO_TRUTH)
-    points = sample.target_points or []
-    count = len(points) if sample.target_count is None else sample.target_count
-    return extracted, _dots_tile(source, points, (sample.width, sample.height), count)
+    size = (sample.width, sample.height)
+    return extracted, _dots_tile(source, sample.target_points or [], size, count)
 
 
 def _dots_tile(
@@ -140,9 +143,8 @@ def _dots_tile(
     picture = _pale(source)
     height, width = source.shape[:2]
     # cv2 takes fixed-point coordinates with four binary digits: dots are not snapped to pixels.
-    for point in points:
-        x = (point["x"] + 0.5) * width / size[0] - 0.5
-        y = (point["y"] + 0.5) * height / size[1] - 0.5
+    centres = np.array([(point["x"], point["y"]) for point in points], np.float64).reshape(-1, 2)
+    for x, y in images.move_points(centres, size, (width, height)).tolist():
         centre = (round(x * 16), round(y * 16))
         for radius, colour in ((7, (255, 255, 255)), (5, _VERMILION)):
             cv2.circle(picture, centre, radius * 16, colour, -1, cv2.LINE_AA, 4)
@@ -151,10 +153,13 @@ def _dots_tile(
 
 def _depth(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Tile, Tile]:
     sample = item.truth
-    usable = None if sample.target_depth_m is None else _valid_depth(sample)
-    if usable is None or np.count_nonzero(usable) < 2:
+    if sample.target_depth_m is None:
         return Tile(None, NO_TRUTH), Tile(None, NO_TRUTH)
     truth_m = images.decode_array(sample.target_depth_m)
+    caps_limit_truth = item.settings.get("caps_limit_truth", True)
+    usable = valid_depth(sample, truth_m, caps_limit_truth=caps_limit_truth)
+    if np.count_nonzero(usable) < 2:
+        return Tile(None, NO_TRUTH), Tile(None, NO_TRUTH)
     near, far = (float(bound) for bound in np.percentile(truth_m[usable], (1, 99)))
     truth = Tile(_depth_colours(truth_m, usable, near, far), f"{near:.1f} (bright) to {far:.1f} m")
     extracted = _unread(item, "grey")
@@ -162,40 +167,25 @@ def _depth(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Tile
         # Fits that have no line of their own (monotone, signed) are shown under the one in depth.
         linear = "disparity" if fit == "disparity" else "depth"
         highest = sample.max_depth_m or float(truth_m[usable].max())
-        aligned_m = _aligned(item.extracted, sample, truth_m.shape, linear, highest)
+        aligned_m = _aligned(item, truth_m.shape, linear, highest)
         everywhere = np.ones(truth_m.shape, np.bool_)
         picture = _depth_colours(aligned_m, everywhere, near, far)
         extracted = Tile(picture, f"aligned in {linear}")
     return extracted, truth
 
 
-def _valid_depth(sample: Sample) -> np.ndarray:
-    depth_m = images.decode_array(sample.target_depth_m)
-    usable = np.isfinite(depth_m) & (depth_m > 0)
-    usable &= depth_m >= (sample.min_depth_m or 0)
-    if sample.max_depth_m is not None:
-        usable &= depth_m <= sample.max_depth_m
-    return usable if sample.valid_mask is None else usable & images.decode_mask(sample.valid_mask)
-
-
-def _aligned(
-    prediction: Prediction,
-    sample: Sample,
-    shape: tuple[int, ...],
-    fit: str,
-    highest_m: float,
-) -> np.ndarray:
+def _aligned(item: GalleryItem, shape: tuple[int, ...], fit: str, highest_m: float) -> np.ndarray:
     """Return the grey map in metres on the truth's grid, under the line that the score uses."""
     from gensight.measures import depth_fit
 
-    parts = depth_fit.measure(prediction, sample, {})
-    grey = images.decode_grey(prediction.grey["bytes"], matte=(0, 0, 0), orient=False)
+    parts = depth_fit.measure(item.extracted, item.truth, item.settings)
+    grey = images.decode_grey(item.extracted.grey["bytes"], matte=(0, 0, 0), orient=False)
     levels = grey.astype(np.float32) / (257 if grey.dtype == np.uint16 else 1)
     fitted = images.resize_depth(levels, shape[1], shape[0])
     line = parts[fit]["scale"] * fitted + parts[fit]["shift"]
     if fit == "disparity":
         line = 1 / np.maximum(line, 1 / highest_m)
-    return np.clip(line, sample.min_depth_m or 0, highest_m)
+    return np.clip(line, item.truth.min_depth_m or 0, highest_m)
 
 
 def _depth_colours(depth_m: np.ndarray, valid: np.ndarray, near: float, far: float) -> np.ndarray:
@@ -215,9 +205,7 @@ def _normals(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Ti
     if item.truth.target_normals is None:
         return extracted, Tile(None, NO_TRUTH)
     normals = images.decode_array(item.truth.target_normals).astype(np.float64)
-    known = np.isfinite(normals).all(axis=2) & (np.abs(normals).sum(axis=2) > 0)
-    if item.truth.valid_mask is not None:
-        known &= images.decode_mask(item.truth.valid_mask)
+    known = known_normals(item.truth, normals)
     colours = np.round((np.nan_to_num(normals) + 1) * 127.5).clip(0, 255).astype(np.uint8)
     colours[~known] = _INVALID_RGB
     return extracted, Tile(_shrunk(colours))

@@ -15,6 +15,7 @@ from gensight.images.masks import decode_mask, encode_mask, polygons_to_mask, re
 from gensight.images.resize import (
     LONG_SIDE,
     fit_long_side,
+    move_points,
     resize_depth,
     resize_labels,
     resize_mask,
@@ -37,6 +38,7 @@ __all__ = [
     "encode_png",
     "fit_long_side",
     "inspect",
+    "move_points",
     "orient_picture",
     "polygons_to_mask",
     "read_mask",

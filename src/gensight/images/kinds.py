@@ -39,6 +39,12 @@ class PictureInfo:
     orientation: int
     colour: str
 
+    @property
+    def upright_size(self) -> tuple[int, int]:
+        """Return (width, height) once the orientation tag is applied."""
+        size = (self.width, self.height)
+        return size[::-1] if self.orientation >= 5 else size
+
 
 def inspect(data: bytes) -> PictureInfo:
     """Read the header of a PNG, JPEG or WebP picture; ImageError says what is wrong with it."""
@@ -173,6 +179,7 @@ def _inspect_webp(data: bytes) -> PictureInfo:
         (bits,) = struct.unpack_from("<I", data, 21)
         width, height = 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
         alpha, orientation = bool(bits >> 28 & 1), 1
+    # b"": cut off here; the read below then reports the truncation.
     elif first == b"VP8 " and data[23:26] in (b"\x9d\x01\x2a", b""):
         width, height = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
         alpha, orientation = False, 1

@@ -71,6 +71,11 @@ def resize_depth(array: np.ndarray, width: int, height: int) -> np.ndarray:
     return _resize_by_axis(array, width, height, cv2.INTER_LINEAR)
 
 
+def move_points(points: np.ndarray, size: tuple[int, int], new_size: tuple[int, int]) -> np.ndarray:
+    """Carry points (n, 2) as x, y between grids (width, height), pixel centres at whole numbers."""
+    return (points + 0.5) * (np.asarray(new_size) / np.asarray(size)) - 0.5
+
+
 def _window(start: int, length: int, source: int, target: int) -> tuple[slice, slice]:
     """Return the least stretch of source pixels around a run, and of the target pixels it covers.
 

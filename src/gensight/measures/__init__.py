@@ -14,30 +14,26 @@ turn them into scores (see `gensight.metrics`).
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+from gensight import modules
 from gensight.errors import RecordError, SpecError
+from gensight.specs import declared
 
 Parts = dict[str, float]
 PartsByFit = dict[str | None, Parts]
 
 
-def names() -> list[str]:
-    """List the measures of this folder."""
-    from gensight.specs import declared
-
-    return list(declared.names("measures"))
+def names() -> tuple[str, ...]:
+    """Return the names of the measures of this folder."""
+    return declared.names("measures")
 
 
 def load(name: str) -> ModuleType:
     """Import a measure by name; an unknown name is a SpecError that lists the known ones."""
-    from gensight.specs import declared
-
-    declared.constants("measures", name)
-    return importlib.import_module(f"{__name__}.{name}")
+    return modules.load("measures", name)
 
 
 def complete(

@@ -29,6 +29,7 @@ from gensight.errors import SpecError
 from gensight.measures import Parts, PartsByFit, complete, required
 from gensight.measures._matching import maximum_matching
 from gensight.records import Prediction, Sample
+from gensight.truths import true_count
 
 VERSION = 1
 FAILURE_POLICIES = ("silence_or_constant",)
@@ -86,13 +87,6 @@ def failed(sample: Sample, settings: Mapping[str, Any]) -> PartsByFit | None:
         missed = {"matched": 0.0, "false_points": 0.0, "missed": float(places)}
         parts |= missed | {"localised_f1": 0.0}
     return {None: parts}
-
-
-def true_count(sample: Sample) -> int | None:
-    """Return the true count: `target_count`, else the number of true points."""
-    if sample.target_count is not None:
-        return sample.target_count
-    return None if sample.target_points is None else len(sample.target_points)
 
 
 def count_errors(predicted: float, truth: float) -> Parts:
@@ -170,11 +164,11 @@ def _matched(prediction: Prediction, sample: Sample, settings: Mapping[str, Any]
     if sample.target_instances:
         instances = [images.decode_mask(rle) for rle in sample.target_instances]
         height, width = instances[0].shape
-        return matches_in_masks(_moved(marks, work, (width, height)), instances)
+        return matches_in_masks(images.move_points(marks, work, (width, height)), instances)
     long_side = max(work)
     return matches_in_gates(
         marks,
-        _moved(_array(sample.target_points or []), (sample.width, sample.height), work),
+        images.move_points(_array(sample.target_points or []), (sample.width, sample.height), work),
         gate=settings["gate_share"] * long_side,
         lone_gate=settings["assumed_lone_gate_share"] * long_side,
     )
@@ -182,11 +176,6 @@ def _matched(prediction: Prediction, sample: Sample, settings: Mapping[str, Any]
 
 def _array(points: Sequence[Mapping[str, float]]) -> np.ndarray:
     return np.array([(point["x"], point["y"]) for point in points], np.float64).reshape(-1, 2)
-
-
-def _moved(points: np.ndarray, size: tuple[int, int], new_size: tuple[int, int]) -> np.ndarray:
-    """Carry points between grids (width, height) whose first pixel has its centre at (0, 0)."""
-    return (points + 0.5) * (np.asarray(new_size) / np.asarray(size)) - 0.5
 
 
 def _localised(matched: int, marks: int, truths: int) -> Parts:

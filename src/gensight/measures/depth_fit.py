@@ -44,6 +44,7 @@ from gensight.measures._alignment import (
 )
 from gensight.measures._monotone import curves, halves
 from gensight.records import Prediction, Sample
+from gensight.truths import usable_depth
 
 VERSION = 1
 FAILURE_POLICIES = ("constant_fit",)
@@ -106,7 +107,7 @@ def align(
     promised = _promised_sign(near)
     depth_m = np.ascontiguousarray(depth_m, np.float32)
     caps_m = (min_depth_m, max_depth_m)
-    usable = _usable(depth_m, valid, caps_m if caps_limit_truth else (None, None))
+    usable = usable_depth(depth_m, valid, *(caps_m if caps_limit_truth else (None, None)))
     if np.count_nonzero(usable) < 2:
         return None
     pictures = (grey, depth_m, halves(grey.shape, block_px))
@@ -136,15 +137,6 @@ def _measure(grey: np.ndarray, sample: Sample, settings: Mapping[str, Any]) -> P
         caps_limit_truth=checked["caps_limit_truth"],
     )
     return None if parts is None else dict(parts)
-
-
-def _usable(depth_m: np.ndarray, valid: np.ndarray | None, caps_m: Caps) -> np.ndarray:
-    low_m, high_m = caps_m
-    usable = depth_m > 0
-    if low_m is not None:
-        usable &= depth_m >= float(low_m)
-    usable &= np.isfinite(depth_m) if high_m is None else depth_m <= float(high_m)
-    return usable if valid is None else usable & valid
 
 
 def _fits(pixels: Pixels, caps_m: Caps, promised: float | None) -> dict[str, Parts]:

@@ -23,21 +23,13 @@ from gensight import images
 from gensight.errors import SpecError
 from gensight.measures import Parts, PartsByFit, complete, required
 from gensight.records import Prediction, Sample
+from gensight.truths import DIRECTIONS, known_normals
 
 VERSION = 1
 FAILURE_POLICIES = ("viewer_facing",)
 DEFAULTS: dict[str, Any] = {"failure": "viewer_facing"}
 VIEWER = (0.0, 0.0, 1.0)
 DEFAULT_FORM = {"red": "right", "green": "up", "blue": "viewer"}
-# Direction: index and sign of its axis in the camera frame.
-DIRECTIONS = {
-    "right": (0, 1.0),
-    "left": (0, -1.0),
-    "up": (1, 1.0),
-    "down": (1, -1.0),
-    "viewer": (2, 1.0),
-    "away": (2, -1.0),
-}
 
 
 def measure(
@@ -106,10 +98,7 @@ def _measure(predicted: np.ndarray, sample: Sample) -> PartsByFit | None:
         return None
     true = images.decode_array(sample.target_normals).astype(np.float64)
     height, width = true.shape[:2]
-    length = _lengths(true)
-    valid = np.isfinite(length) & (length > 0)
-    if sample.valid_mask is not None:
-        valid &= images.decode_mask(sample.valid_mask)
+    valid = known_normals(sample, true)
     if not valid.any():
         return None
     unit = _normalised(predicted.astype(np.float64))

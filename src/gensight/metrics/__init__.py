@@ -14,7 +14,6 @@ Sums are correctly rounded (math.fsum), so the order of the samples changes no b
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
@@ -22,23 +21,21 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gensight import modules
+from gensight.specs import declared
+
 Value = Callable[[Mapping[str, float]], float | None]
 Aggregate = Callable[[Mapping[str, ArrayLike]], float | None]
 
 
-def names() -> list[str]:
-    """List the metrics of this folder."""
-    from gensight.specs import declared
-
-    return list(declared.names("metrics"))
+def names() -> tuple[str, ...]:
+    """Return the names of the metrics of this folder."""
+    return declared.names("metrics")
 
 
 def load(name: str) -> ModuleType:
     """Import a metric by name; an unknown name is a SpecError that lists the known ones."""
-    from gensight.specs import declared
-
-    declared.constants("metrics", name)
-    return importlib.import_module(f"{__name__}.{name}")
+    return modules.load("metrics", name)
 
 
 def values_of(value: Value, parts: Mapping[str, ArrayLike]) -> np.ndarray:

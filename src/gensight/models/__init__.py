@@ -7,15 +7,15 @@ the truth of a sample; for all others `Turn.truth` is None.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gensight import modules
 from gensight.errors import NotHereYetError
 from gensight.outcomes import Outcome
+from gensight.specs import declared
 
 if TYPE_CHECKING:
     from gensight.records import Sample
@@ -85,7 +85,7 @@ class Adapter(Protocol):
 
 def available() -> tuple[str, ...]:
     """Return the names of the protocols that have an adapter in this version."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+    return declared.names("models")
 
 
 def load(protocol: str) -> ModuleType:
@@ -100,4 +100,4 @@ def load(protocol: str) -> ModuleType:
             f"adapter: '{protocol}' has no adapter in this version of gensight; "
             f"take a model whose adapter is one of: {', '.join(names)}"
         )
-    return importlib.import_module(f"{__name__}.{protocol}")
+    return modules.load("models", protocol)

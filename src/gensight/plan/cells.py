@@ -37,7 +37,7 @@ class Cells:
             for prompt in self.prompts(name)
             for model in self.run.models
             if self.project.models[model].kind != "published"
-            and self.project.answers(model, name, prompt)
+            and self.project.takes_part(model, name, prompt)
         ]
 
     def prompts(self, benchmark: str) -> list[str]:

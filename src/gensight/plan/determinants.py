@@ -37,7 +37,8 @@ class Determinants(Cells):
 
     def __init__(self, project: Project) -> None:
         super().__init__(project)
-        for name in ("samples", "requests", "answers", "prediction", "score", "summary"):
+        # Per instance: a cache on the class would keep every project alive.
+        for name in ("samples", "requests", "generations", "prediction", "score", "summary"):
             setattr(self, name, cache(getattr(self, name)))
 
     def samples(self, benchmark: str) -> dict[str, Any]:
@@ -73,7 +74,7 @@ class Determinants(Cells):
             "turns": spec["turns"],
         }
 
-    def answers(self, cell: Cell) -> dict[str, Any]:
+    def generations(self, cell: Cell) -> dict[str, Any]:
         """Return what determines a cell's generations, whatever its shards."""
         model = self.project.models[cell.model]
         spec = self.project.benchmarks[cell.benchmark]
@@ -98,7 +99,7 @@ class Determinants(Cells):
 
     def generation(self, cell: Cell, shard: str) -> dict[str, Any]:
         """Return what determines one shard of a cell's generations."""
-        return {**self.answers(cell), "shard": shard, "ranks": list(self.shards(cell)[shard])}
+        return {**self.generations(cell), "shard": shard, "ranks": list(self.shards(cell)[shard])}
 
     def prediction(self, cell: Cell, extractor: str) -> dict[str, Any]:
         """Return what determines a cell's predictions by one extractor."""
@@ -106,7 +107,7 @@ class Determinants(Cells):
         parameters = next(s.parameters for s in scorers if s.extractor == extractor)
         return {
             **_stage("predictions"),
-            "generations": self.answers(cell),
+            "generations": self.generations(cell),
             "extractor": extractor,
             "extractor_version": _version("extractors", extractor),
             "parameters": declared.merged(
@@ -195,6 +196,7 @@ class Determinants(Cells):
                 name: self.project.benchmarks[name].display.model_dump(exclude_none=True)
                 for name in spec.benchmarks
             },
+            "exif": {name: self.project.benchmarks[name].exif for name in spec.benchmarks},
             "protocol": [line for name in spec.benchmarks for line in self._protocol(name)],
             "summaries": {name: digest_of(self.summary(name)) for name in spec.benchmarks},
         }

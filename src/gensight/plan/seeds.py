@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from gensight.atomic import write_text
+from gensight.errors import SpecError
 
 
 def fresh_seed(ledger: Path, benchmark: str) -> int:
@@ -25,4 +26,7 @@ def fresh_seed(ledger: Path, benchmark: str) -> int:
             pass
         finally:
             drawn.unlink()
-    return json.loads(path.read_text(encoding="utf-8"))["seed"]
+    try:
+        return int(json.loads(path.read_text(encoding="utf-8"))["seed"])
+    except (ValueError, KeyError, TypeError):
+        raise SpecError(f"{path}: holds no seed; remove it to draw another") from None

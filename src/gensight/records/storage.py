@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gensight.atomic import replacing
-from gensight.digests import canonical_json, digest_of
+from gensight.digests import canonical_json, digest_of, told_difference
 from gensight.errors import RecordError
 from gensight.footers import Footer, read_footer, rebuild_command
 from gensight.records.rows import ARRAY, FACTS, KNOBS, PICTURE
@@ -80,6 +80,7 @@ def _write(
     with pq.ParquetWriter(path, schema, **_encoding(schema)) as writer:
         for group in _row_groups(rows, heavy):
             batch = pa.RecordBatch.from_pylist([_to_arrow(r) for r in group], schema=schema)
+            # Of Arrow's bytes, not of the file's: a new Parquet writer changes no digest.
             content.update(batch.serialize())
             writer.write_batch(batch, row_group_size=len(group))
             count += len(group)
@@ -166,8 +167,13 @@ def _from_arrow(row: type[RowT], values: dict[str, Any]) -> RowT:
 class RowFile(Generic[RowT]):
     """A stage's file, checked once when opened, then read one row group at a time."""
 
-    def __init__(self, path: str | Path, row: type[RowT], digest: str | None = None) -> None:
-        """Open a file.
+    def __init__(
+        self,
+        path: str | Path,
+        row: type[RowT],
+        planned: str | Mapping[str, Any] | None = None,
+    ) -> None:
+        """Open a file; `planned` is what must have determined it, or the digest of that.
 
         Raises:
             RecordError: missing, not Parquet, another schema, another digest than the plan's, or
@@ -176,9 +182,9 @@ class RowFile(Generic[RowT]):
         self.path, self.row = str(path), row
         self.footer = read_footer(path)
         self.file = pq.ParquetFile(path)
-        self._check(digest)
+        self._check(planned)
 
-    def _check(self, digest: str | None) -> None:
+    def _check(self, planned: str | Mapping[str, Any] | None) -> None:
         rebuild = rebuild_command(self.path)
         found, wanted = self.file.schema_arrow, schema_of(self.row)
         if not found.equals(wanted):
@@ -192,11 +198,12 @@ class RowFile(Generic[RowT]):
                 f"{self.path}: holds {self.file.metadata.num_rows} rows, "
                 f"{self.footer.rows} were written; {rebuild}"
             )
-        if digest is not None and digest != self.footer.digest:
-            raise RecordError(
-                f"{self.path}: made from other settings (digest "
-                f"{self.footer.digest[:12]}, planned {digest[:12]}); {rebuild}"
-            )
+        if planned is None or self.footer.digest in (planned, digest_of(planned)):
+            return
+        told = f"digest {self.footer.digest[:12]}"
+        if not isinstance(planned, str):
+            told = told_difference(self.footer.determinants, planned)[1]
+        raise RecordError(f"{self.path}: made from other settings ({told}); {rebuild}")
 
     def __len__(self) -> int:
         return self.footer.rows
@@ -264,6 +271,7 @@ def content_of(path: str | Path) -> str:
         for index in range(file.num_row_groups):
             rows = file.read_row_group(index).to_pylist()
             batch = pa.RecordBatch.from_pylist(rows, schema=file.schema_arrow)
+            # Of Arrow's bytes, not of the file's: a new Parquet writer changes no digest.
             content.update(batch.serialize())
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())

@@ -26,6 +26,7 @@ def adopt(ledger: Path, model: str, generations: Path) -> Path:
     Files of the same path but other content stand beside each other: nothing is replaced.
     """
     stat = generations.stat()
+    # The inode tells two files of one path and size apart without reading gigabytes.
     name = digest_of([str(generations), stat.st_size, stat.st_ino])[:32]
     target = adopted_folder(ledger, model) / f"{name}.parquet"
     if not target.exists():

@@ -21,7 +21,7 @@ KEY_VERSION = 1
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the answers that a model gives to each request."""
+    """Which of its answers to a request a model gives: the repeat, the disturbance's severity."""
 
     repeat: int = 0
     severity: float | None = None

@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from gensight.atomic import write_bytes
 from gensight.digests import canonical_json, digest_of_bytes
+from gensight.errors import RecordError
 from gensight.models import Reply
 from gensight.outcomes import FINAL
 from gensight.runner.adoption import AdoptedReplies, adopted_folder
@@ -79,8 +80,9 @@ class Ledger:
         """Return the final reply to a key with its pictures, or None if it must be asked."""
         path = self.entry_path(key)
         if path.exists():
-            entry = Entry(**json.loads(path.read_text(encoding="utf-8")))
+            entry = _read_entry(path)
             blobs = [self.blob_path(digest) for digest in entry.images]
+            # An outcome that is not final (quota, time-out) is as good as no reply: ask again.
             if entry.outcome in FINAL and all(blob.exists() for blob in blobs):
                 return entry, [blob.read_bytes() for blob in blobs]
         return self._find_adopted(key)
@@ -128,6 +130,15 @@ class Ledger:
             images_returned=row.images_returned,
         )
         return entry, images
+
+
+def _read_entry(path: Path) -> Entry:
+    try:
+        return Entry(**json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError):
+        raise RecordError(
+            f"{path}: is no ledger entry of this version; remove it: its request is asked again"
+        ) from None
 
 
 def _locked(path: Path) -> IO[str]:

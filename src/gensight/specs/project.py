@@ -50,7 +50,7 @@ class Project:
         """Return the number of samples of a benchmark in this run."""
         return self.config.run.n.get(benchmark, self.benchmarks[benchmark].n)
 
-    def answers(self, model: str, benchmark: str, prompt: str) -> bool:
+    def takes_part(self, model: str, benchmark: str, prompt: str) -> bool:
         """Say whether a model takes part: its task, and only named prompts of several turns."""
         spec, task = self.models[model], self.benchmarks[benchmark].task
         if spec.tasks is not None and task not in spec.tasks:

@@ -36,5 +36,4 @@ PROTOCOLS: dict[str, Protocol] = {
     "external_command": Protocol("external"),
     "published": Protocol("published"),
 }
-KINDS = ("reference", "hosted", "local", "served", "external", "published")
 PROVIDERS = tuple(sorted({p.provider for p in PROTOCOLS.values() if p.provider}))

@@ -28,4 +28,3 @@ class ConfigSpec(Spec):
 
     run: RunSpec
     ledger: str = "ledger"
-    data_root: dict[str, str] = Field(default_factory=dict)

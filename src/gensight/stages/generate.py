@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from gensight import images, models
-from gensight.digests import digest_of
 from gensight.records import Generation, Request, RowFile, Sample, SampleStore, write_rows
 from gensight.runner.conversation import Conversation, Setting
 from gensight.runner.ledger import Ledger
@@ -25,8 +24,8 @@ def generate(
     Rerunning is harmless: replies that the ledger holds are replayed, and nothing is opened or
     loaded unless one is missing.
     """
-    asked = RowFile(requests, Request, digest_of(determinants["requests"]))
-    store = SampleStore(RowFile(samples, Sample, digest_of(determinants["requests"]["samples"])))
+    asked = RowFile(requests, Request, determinants["requests"])
+    store = SampleStore(RowFile(samples, Sample, determinants["requests"]["samples"]))
     conversation = _conversation(store, ledger, determinants)
     rows = _answers(conversation, asked, store, determinants)
     write_rows(output, Generation, rows, determinants, [samples, requests])
@@ -37,16 +36,17 @@ def _conversation(store: SampleStore, ledger: str, plan: Mapping[str, Any]) -> C
     module = models.load(plan["adapter"])
 
     @cache
-    def open_adapter() -> models.Adapter:
+    def _open_adapter() -> models.Adapter:
         held_out = _HeldOut(store.samples) if module.READS_TRUTH else []
         return module.open_model(plan["generation"], held_out)
 
     identity = {
         "adapter": plan["adapter"],
         "adapter_version": plan["adapter_version"],
+        # Severities are keys of their own: adding one must not ask the others again.
         "generation": {k: v for k, v in plan["generation"].items() if k != "severities"},
         # Reference models open in no time; their answers also follow from what they were fitted on.
-        "fit": open_adapter().fit_digest if module.READS_TRUTH else None,
+        "fit": _open_adapter().fit_digest if module.READS_TRUTH else None,
     }
     return Conversation(
         model=plan["model"],
@@ -54,18 +54,18 @@ def _conversation(store: SampleStore, ledger: str, plan: Mapping[str, Any]) -> C
         identity=identity,
         reads_truth=module.READS_TRUTH,
         ledger=Ledger(Path(ledger), plan["model"]),
-        open_adapter=open_adapter,
+        open_adapter=_open_adapter,
         standardise=_standardiser(plan["exif"] == "apply"),
-        keeps_times=plan["adapter"] != "reference",
+        keeps_times=not module.READS_TRUTH,
     )
 
 
 def _standardiser(orient: bool) -> Callable[[bytes], bytes]:
     @lru_cache(maxsize=STANDARDISED_PICTURES_KEPT)
-    def standardise(data: bytes) -> bytes:
+    def _standardise(data: bytes) -> bytes:
         return images.standardise(data, orient=orient)
 
-    return standardise
+    return _standardise
 
 
 class _HeldOut(Sequence[Sample]):

@@ -132,6 +132,7 @@ def _item(
         score=figures.score_text(spec, example),
         rule=example.rule,
         rule_text=example.rule_text,
+        orient_source=determinants["exif"][spec.benchmark] == "apply",
     )
 
 

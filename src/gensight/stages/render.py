@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gensight.digests import digest_of
 from gensight.prompts import render as render_prompt
 from gensight.records import Request, RowFile, Sample, write_rows
 
 
 def render(samples: str, output: str, determinants: Mapping[str, Any]) -> int:
     """Write a benchmark's requests under one prompt; return their number."""
-    rows = RowFile(samples, Sample, digest_of(determinants["samples"]))
+    rows = RowFile(samples, Sample, determinants["samples"])
     task = determinants["samples"]["task"]
     requests = render_prompt(determinants["prompt"], determinants["turns"], rows, task=task)
     return write_rows(output, Request, requests, determinants, [samples])

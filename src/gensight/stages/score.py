@@ -7,7 +7,6 @@ from types import ModuleType
 from typing import Any
 
 from gensight import measures, metrics
-from gensight.digests import digest_of
 from gensight.failures import format_valid
 from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import Prediction, RowFile, Sample, SampleStore, Score, write_rows
@@ -21,9 +20,9 @@ def score(samples: str, predictions: str, output: str, determinants: Mapping[str
     """
     upstream = determinants["predictions"]
     planned = upstream["generations"]["requests"]["samples"]
-    store = SampleStore(RowFile(samples, Sample, digest_of(planned)))
+    store = SampleStore(RowFile(samples, Sample, planned))
     scorer = _Scorer(determinants, store)
-    rows = RowFile(predictions, Prediction, digest_of(upstream))
+    rows = RowFile(predictions, Prediction, upstream)
     scores = (row for prediction in rows for row in scorer.rows(prediction))
     return write_rows(output, Score, scores, determinants, [samples, predictions])
 

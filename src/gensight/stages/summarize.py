@@ -45,6 +45,7 @@ class _Answers:
     value: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, score: Score) -> None:
+        """Keep a score row: its answer once, its parts by name; metrics follow from parts."""
         key = (score.sample_id, score.repeat)
         if key not in self.places:
             self.places[key] = len(self.heads)

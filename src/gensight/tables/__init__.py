@@ -1,8 +1,8 @@
 """Tables: summary rows set into typed cells, then written as LaTeX, CSV and Markdown."""
 
+from gensight.rounding import rounded
 from gensight.tables.build import build_table
 from gensight.tables.cells import Cell, Column, Group, ModelInfo, Row, RunFacts, Table
-from gensight.tables.rounding import rounded
 from gensight.tables.tex import all_document, render_tex
 from gensight.tables.text import render_csv, render_markdown
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from gensight.errors import RecordError, SpecError
 from gensight.records import Summary
+from gensight.rounding import rounded
 from gensight.specs.tables import ColumnSpec, TableOptionsSpec, TableSpec
 from gensight.specs.words import nearest
 from gensight.tables.cells import (
@@ -22,7 +23,6 @@ from gensight.tables.cells import (
     Table,
 )
 from gensight.tables.notes import table_notes
-from gensight.tables.rounding import rounded
 from gensight.tables.rules import (
     failing_share,
     make_cell,

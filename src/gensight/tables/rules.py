@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gensight.records import Summary
+from gensight.rounding import rounded
 from gensight.specs.tables import ColumnSpec, TableOptionsSpec
 from gensight.tables.cells import FAILING_ROLES, NOT_APPLICABLE, Cell, ModelInfo, Row
-from gensight.tables.rounding import rounded
 
 # Shares of readable or well-formed answers are what x is decided from; they never print x.
 _SHARES = ("coverage", "format_valid")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gensight.errors import RecordError, SpecError
+from gensight.errors import RecordError
 from gensight.records import Summary
 from gensight.specs.tables import ColumnSpec
+from gensight.variants import only_variant
 
 Key = tuple[str, float | None, str, str, str, str, str | None, str | None, str]
 
@@ -68,13 +69,8 @@ class SummaryIndex:
         if column.variant is not None:
             return column.variant
         place = (column.benchmark, column.prompt, column.scorer)
-        variants = sorted(self._variants.get(place, ()))
-        if len(variants) > 1:
-            raise SpecError(
-                f"column '{column.header}' of {column.benchmark}: name a variant; "
-                f"scorer '{column.scorer}' has {', '.join(variants)}"
-            )
-        return variants[0] if variants else None
+        where = f"column '{column.header}' of {column.benchmark}"
+        return only_variant(where, column.scorer, self._variants.get(place, ()))
 
 
 def _key(row: Summary) -> Key:

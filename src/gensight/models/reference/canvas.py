@@ -30,10 +30,7 @@ def input_bytes(turn: Turn) -> bytes:
 
 def work_size(turn: Turn) -> tuple[int, int]:
     """Return (width, height) of the input at long side 1024, from its header alone."""
-    info = images.inspect(input_bytes(turn))
-    turned = (info.orientation or 1) >= 5
-    width, height = (info.height, info.width) if turned else (info.width, info.height)
-    return images.fit_long_side(width, height)
+    return images.fit_long_side(*images.inspect(input_bytes(turn)).upright_size)
 
 
 def work_picture(turn: Turn) -> np.ndarray:

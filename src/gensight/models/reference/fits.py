@@ -16,7 +16,7 @@ import numpy as np
 from gensight import images
 from gensight.errors import SpecError
 from gensight.models.reference import paint
-from gensight.models.reference.oracle import known_normals, valid_depth
+from gensight.truths import known_normals, true_count, truth_of, valid_depth
 
 if TYPE_CHECKING:
     from gensight.records import Sample
@@ -25,12 +25,14 @@ GRID_PX = 256
 
 
 def with_truth(held_out: Sequence[Sample], field: str) -> list[tuple[Sample, float]]:
-    """Return the samples that have a truth column, each with its weight; clusters weigh the same.
+    """Return the samples that have a truth (`truth_of`), each with its weight.
+
+    Clusters weigh the same.
 
     Raises:
         SpecError: none of the samples has it.
     """
-    usable = [sample for sample in held_out if getattr(sample, field) is not None]
+    usable = [sample for sample in held_out if truth_of(sample, field) is not None]
     if not usable:
         raise SpecError(
             f"none of the {len(held_out)} held-out samples has a {field} to fit a prior on; "
@@ -68,14 +70,14 @@ def median_area_share(held_out: Sequence[Sample]) -> float:
 def median_count(held_out: Sequence[Sample]) -> int:
     """Return the median count, halves rounded up."""
     weighted = with_truth(held_out, "target_count")
-    counts = [float(sample.target_count) for sample, _ in weighted]
+    counts = [float(true_count(sample)) for sample, _ in weighted]
     return math.floor(weighted_median(counts, [weight for _, weight in weighted]) + 0.5)
 
 
 def mean_count(held_out: Sequence[Sample]) -> int:
     """Return the mean count, halves rounded up."""
     weighted = with_truth(held_out, "target_count")
-    mean = math.fsum(sample.target_count * weight for sample, weight in weighted)
+    mean = math.fsum(true_count(sample) * weight for sample, weight in weighted)
     return math.floor(round(mean, 9) + 0.5)
 
 

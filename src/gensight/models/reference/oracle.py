@@ -16,6 +16,7 @@ from gensight import images
 from gensight.errors import GensightError
 from gensight.models import Outcome, Reply, Turn
 from gensight.models.reference import canvas, disturbances, paint
+from gensight.truths import known_normals, truth_of, valid_depth
 
 if TYPE_CHECKING:
     from gensight.records import Sample
@@ -69,12 +70,12 @@ def known_truth(turn: Turn) -> Sample:
 
 
 def truth_field(truth: Sample, name: str) -> Any:
-    """Return a column of the truth.
+    """Return a column of the truth; `target_count` may also be the number of points.
 
     Raises:
         GensightError: it is missing; the message names the sample and the column.
     """
-    value = getattr(truth, name)
+    value = truth_of(truth, name)
     if value is None:
         raise GensightError(
             f"sample '{truth.sample_id}': {name} is missing, so a reference model cannot answer; "
@@ -110,26 +111,6 @@ def box_text(mask: np.ndarray) -> str:
     return "[" + ", ".join(f"{1000 * edge:.1f}" for edge in edges) + "]"
 
 
-def valid_depth(sample: Sample, depth_m: np.ndarray) -> np.ndarray:
-    """Return where depth counts: finite, positive, in the valid mask and within the range."""
-    valid = np.isfinite(depth_m) & (depth_m > 0)
-    if sample.valid_mask is not None:
-        valid &= images.decode_mask(sample.valid_mask)
-    if sample.min_depth_m is not None:
-        valid &= depth_m >= sample.min_depth_m
-    if sample.max_depth_m is not None:
-        valid &= depth_m <= sample.max_depth_m
-    return valid
-
-
-def known_normals(sample: Sample, normals: np.ndarray) -> np.ndarray:
-    """Return where normals count: finite, not zero, in the valid mask."""
-    known = np.isfinite(normals).all(axis=2) & (np.abs(normals).sum(axis=2) > 0)
-    if sample.valid_mask is not None:
-        known &= images.decode_mask(sample.valid_mask)
-    return known
-
-
 def _mask(turn: Turn, truth: Sample) -> np.ndarray:
     mask = images.decode_mask(truth_field(truth, "target_mask"))
     return paint.paint_mask(images.resize_mask(mask, *canvas.work_size(turn)), turn.answer_form)
@@ -158,6 +139,5 @@ def _dots(turn: Turn, truth: Sample) -> np.ndarray:
     else:
         listed = [(point["x"], point["y"]) for point in truth.target_points]
         centres = np.array(listed, dtype=np.float64).reshape(-1, 2)
-        # Pixel centres, not corners, lie at whole numbers, hence the halves.
-        points = (centres + 0.5) * [width / truth.width, height / truth.height] - 0.5
+        points = images.move_points(centres, (truth.width, truth.height), (width, height))
     return paint.paint_dots(picture, points, tuple(turn.answer_form["colour"]))

@@ -12,11 +12,10 @@ import cv2
 import numpy as np
 
 from gensight import images
+from gensight.truths import DIRECTIONS
 
 DOT_RADIUS_MIN_PX = 3
 DOT_RADIUS_MAX_PX = 8
-AXES = {"right": (0, 1), "left": (0, -1), "up": (1, 1), "down": (1, -1), "viewer": (2, 1)}
-AXES["away"] = (2, -1)
 
 
 def paint_mask(mask: np.ndarray, form: Mapping[str, Any]) -> np.ndarray:
@@ -80,7 +79,7 @@ def paint_normals(normals: np.ndarray, form: Mapping[str, Any]) -> np.ndarray:
     """
     length = np.sqrt(np.einsum("ijk,ijk->ij", normals, normals))[..., None]
     unit = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0)
-    channels = [sign * unit[..., axis] for axis, sign in (AXES[form[c]] for c in _CHANNELS)]
+    channels = [sign * unit[..., axis] for axis, sign in (DIRECTIONS[form[c]] for c in _CHANNELS)]
     return np.floor((np.stack(channels, axis=2) + 1.0) * 127.5 + 0.5).astype(np.uint8)
 
 

@@ -21,6 +21,7 @@ from gensight.errors import SpecError
 from gensight.models import Outcome, Reply, Turn
 from gensight.models.reference import canvas, fits, paint
 from gensight.models.reference.floors import require_form
+from gensight.truths import truth_of
 
 if TYPE_CHECKING:
     from gensight.records import Sample
@@ -144,7 +145,7 @@ def checked_held_out(method: str, held_out: Sequence[Sample]) -> list[Sample]:
 
 def truth_digest(method: str, held_out: Sequence[Sample], fields: Sequence[str]) -> str:
     """Return the sha256 of everything a fit reads from its samples."""
-    read = [[s.sample_id, s.cluster_id, *(getattr(s, name) for name in fields)] for s in held_out]
+    read = [[s.sample_id, s.cluster_id, *(truth_of(s, name) for name in fields)] for s in held_out]
     text = json.dumps(
         [method, read], sort_keys=True, default=lambda data: hashlib.sha256(data).hexdigest()
     )
