@@ -17,15 +17,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from gensight.atomic import write_text
 from gensight.digests import differences, digest_of, told_difference
-from gensight.errors import RecordError
-from gensight.footers import Footer, footer_from, read_footer
+from gensight.errors import GensightError, RecordError
+from gensight.footers import Footer, footer_from, read_footer, rebuild_command
 from gensight.plan import PlannedFile
 from gensight.stamps import STATE, is_known, mark_built
 
@@ -78,30 +78,66 @@ def settle(files: Mapping[str, PlannedFile], *, main_process: bool, ledger: Path
     """Judge every planned file that exists; only the main process writes anything.
 
     Raises:
-        RecordError: a file was laid in that the plan does not want, or one cannot be read; one
-            line naming the file, the key, both values and the command that rebuilds it.
+        RecordError: a file was laid in that the plan does not want, or that is damaged; one line
+            naming the file, the key, both values and what to do.
+        GensightError: the checkout cannot be written.
     """
     footers = _Footers()
     found = {path: footers[path] for path in files if Path(path).exists()}
     verdict = Freshness()
     for path, footer in found.items():
-        planned = files[path]
-        if _is_current(planned, footer, found):
+        if _is_current(files[path], footer, found):
             verdict.current.add(path)
             if not is_known(path, footer.content):
                 verdict.adopted.append(path)
         else:
-            _refuse_foreign(planned, footer)
             verdict.outdated.add(path)
+    _refuse_foreign([files[path] for path in found if path in verdict.outdated], found)
     if main_process:
-        _put_times_in_order(files, verdict)
-        footers.save()
-        for path in verdict.adopted:
-            _adopt(files[path], found[path], ledger)
-        if verdict.outdated:
-            MARKER.parent.mkdir(parents=True, exist_ok=True)
-            MARKER.touch()
+        try:
+            _act(files, found, verdict, footers, ledger)
+        except OSError as error:
+            raise GensightError(
+                f"{error.filename or 'results/'}: cannot be written ({error.strerror}); make the "
+                f"checkout writable, or work in a copy of it"
+            ) from None
     return verdict
+
+
+def _act(
+    files: Mapping[str, PlannedFile],
+    found: Mapping[str, Footer],
+    verdict: Freshness,
+    footers: _Footers,
+    ledger: Path,
+) -> None:
+    for path in verdict.adopted:
+        _adopt(files[path], found[path], ledger)
+    _put_times_in_order(files, verdict)
+    footers.save()
+    if verdict.outdated:
+        MARKER.parent.mkdir(parents=True, exist_ok=True)
+        MARKER.touch()
+
+
+def _adopt(planned: PlannedFile, footer: Footer, ledger: Path) -> None:
+    """Take over a file that was laid in, once its rows are what its footer says."""
+    if planned.path.endswith(".parquet"):
+        from gensight.records.storage import is_intact
+
+        kept = read_footer(planned.path)
+        same_rows = is_intact(planned.path, kept.content)
+        if not same_rows or digest_of(kept.determinants) != kept.digest:
+            raise RecordError(
+                f"{planned.path} was laid in and its rows are not those that were written: it is "
+                f"damaged or altered; lay in a sound copy, or {rebuild_command(planned.path)}"
+            )
+    if planned.stage == "generations":
+        from gensight.runner.adoption import adopt
+
+        # Its replies answer for their keys from now on.
+        adopt(ledger, planned.determinants["model"], Path(planned.path))
+    mark_built(planned.path, footer.content)
 
 
 def _is_current(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer]) -> bool:
@@ -129,26 +165,38 @@ def _same_marked_inputs(planned: PlannedFile, footer: Footer, found: Mapping[str
     return footer.inputs[""] == digest_of(seen)
 
 
-def _refuse_foreign(planned: PlannedFile, footer: Footer) -> None:
+def _refuse_foreign(outdated: Sequence[PlannedFile], found: Mapping[str, Footer]) -> None:
+    """Stop before files are used that were laid in and are not what the run plans."""
+    foreign = [planned for planned in outdated if _is_foreign(planned, found[planned.path])]
+    if not foreign:
+        return
+    first, more = foreign[0], len(foreign) - 1
+    key, told = told_difference(read_footer(first.path).determinants, first.determinants)
+    others = f" (and {more} more)" if more else ""
+    raise RecordError(
+        f"{first.path}{others} was laid in and is not what this run plans: {told}; set "
+        f"{key.split('.')[-1]} back, or take everything over with: gensight archive adopt (then "
+        f"replies that fit are replayed, and the rest is made again)"
+    )
+
+
+def _is_foreign(planned: PlannedFile, footer: Footer) -> bool:
     if planned.stage not in GUARDED or is_known(planned.path, footer.content):
-        return
+        return False
     if footer.digest == planned.digest:
-        return
+        return False
     determinants = read_footer(planned.path).determinants
     changes = differences(determinants, planned.determinants)
-    if all(_is_cheap_version(planned.stage, key) for key, *_ in changes):
-        return
-    key, told = told_difference(determinants, planned.determinants)
-    raise RecordError(
-        f"{planned.path} was laid in and is not what this run plans: {told}; set "
-        f"{key.split('.')[-1]} back, or make the file here: rm {planned.path} && "
-        f"snakemake --cores 2 {planned.path}"
-    )
+    return not all(_is_cheap_version(planned.stage, key) for key, *_ in changes)
 
 
 def _is_cheap_version(stage: str, key: str) -> bool:
     """Say whether a change is only a version of code, and not one that answers were given under."""
-    return key.endswith("_version") and stage != "generations" and "generations." not in key
+    return (
+        stage in ("predictions", "scores")
+        and key.endswith("_version")
+        and "generations." not in key
+    )
 
 
 def _put_times_in_order(files: Mapping[str, PlannedFile], verdict: Freshness) -> None:

@@ -8,8 +8,9 @@ Source: PROTOCOLS 2.1 and 2.2; the level is 95 % throughout. With G clusters:
 - MAE and RMSE of counts: none. Their errors are so heavy-tailed that the intervals above would
   cover far less than 95 %; the bootstrap-t on the log that they need is not here yet.
 
-Fewer than two clusters give no interval: bounds None, method `none`. Sums are correctly rounded and
-clusters are taken in the order of their names, so shuffled rows give the same bits.
+Fewer than ten clusters give an interval for the same scenes only, and it says so. Fewer than two
+clusters give none: bounds None, method `none`. Sums are correctly rounded and clusters are taken in
+the order of their names, so shuffled rows give the same bits.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from numpy.typing import ArrayLike
 from gensight.metrics import sums_of, values_of
 
 LEVEL = 0.95
+# PROTOCOLS 2.1: G < 10 clusters give no interval for new scenes.
+MIN_CLUSTERS = 10
 
 
 class Interval(NamedTuple):
@@ -53,8 +56,17 @@ def interval(metric: Any, parts: Mapping[str, ArrayLike], cluster_ids: Sequence[
 
     `parts` as for `metric.aggregate`; `cluster_ids` (n,) names each sample's cluster. The metric's
     `INTERVAL` chooses: `mean` (the default), `ratio`, `rate` (values 0 to 100) or `none`. Samples
-    that do not define the metric are left out.
+    that do not define the metric are left out. Fewer than `MIN_CLUSTERS` clusters say nothing about
+    new scenes: the interval is then that of new samples of the same scenes, and its method says so.
     """
+    if len(set(cluster_ids)) >= MIN_CLUSTERS:
+        return _interval(metric, parts, cluster_ids)
+    samples = [f"{index:09}" for index in range(len(cluster_ids))]
+    low, high, method = _interval(metric, parts, samples)
+    return Interval(low, high, method if low is None else f"{method}, fixed scenes")
+
+
+def _interval(metric: Any, parts: Mapping[str, ArrayLike], cluster_ids: Sequence[str]) -> Interval:
     kind = _kind(metric)
     if kind == "none":
         return NO_INTERVAL

@@ -77,7 +77,7 @@ def depth_sample(depth_m, **options):
 def points_sample(*points, **options):
     """A sample with these true points in pixels of the input."""
     listed = [{"x": float(x), "y": float(y)} for x, y in points]
-    return sample(target_points=listed, target_count=len(points), **options)
+    return sample(target_points=listed, **{"target_count": len(points), **options})
 
 
 def normals_sample(normals, **options):

@@ -157,7 +157,7 @@ def test_a_bad_input_is_one_line(tmp_path, dots, name):
         (["nowhere.png"], "no such file"),
         (["."], "directory"),
         (["{half}", "--input", "nowhere.png"], "no such file"),
-        (["{half}", "--method", "otsy"], "known: otsu"),
+        (["{half}", "--method", "otsy"], "did you mean 'otsu'?"),
         (["{half}", "--output", "mask.jpg"], "name it *.png"),
         (["{half}", "--output", "{half}"], "replace the picture that is read"),
         (["{half}", "--output", "no/folder/out.png"], "cannot be written"),

@@ -82,7 +82,7 @@ def test_folder_listing():
     assert not any(name.startswith("_") for name in names())
     with pytest.raises(SpecError, match="depth, dots, mask, normals"):
         load("masks")
-    with pytest.raises(SpecError, match="no extractor"):
+    with pytest.raises(SpecError, match="'_reading' is not known"):
         load("_reading")
 
 
@@ -185,11 +185,11 @@ def test_aspect_of_a_reply_in_another_shape():
 
 @pytest.mark.parametrize("name", PICTURE_EXTRACTORS)
 def test_unknown_parameters_and_variants_are_named(name):
-    with pytest.raises(SpecError, match="'long_side' is unknown, did you mean 'long_side_px'"):
+    with pytest.raises(SpecError, match="'long_side' is not known \\(did you mean 'long_side_px'"):
         one(name, SOURCE, {"long_side": 512})
-    with pytest.raises(SpecError, match="'variants' is"):
+    with pytest.raises(SpecError, match=r"parameters\.variants: 'ostu' is not known"):
         one(name, SOURCE, {"variants": ["ostu"]})
-    with pytest.raises(SpecError, match="'variants' is"):
+    with pytest.raises(SpecError, match=r"'parameters\.variants' is missing"):
         load(name).extract(answer(SOURCE), {"variants": []})
 
 

@@ -154,6 +154,16 @@ def test_disparity_is_aligned_in_disparity():
     assert errors["disparity"] < errors["depth"] / 3
 
 
+@pytest.mark.parametrize(
+    ("settings", "is_shown"), [({}, False), ({"caps_limit_truth": False}, True)]
+)
+def test_depth_is_shown_under_the_settings_of_the_score(settings, is_shown):
+    """Truth beyond the caps is left out, unless the scorer says that they limit predictions."""
+    capped = sample(target_depth_m=images.encode_array(DEPTH_M), max_depth_m=5.0)
+    truth = tiles("depth", truth=capped, settings=settings)[3]
+    assert (tuple(truth.picture[-1, -1]) != INVALID) == is_shown
+
+
 def test_invalid_depth_and_normals_are_grey():
     valid = images.encode_mask(COLUMNS >= 8)
     depth = sample(target_depth_m=images.encode_array(DEPTH_M), valid_mask=valid)

@@ -111,6 +111,14 @@ def test_the_pixel_limit_is_inclusive():
         inspect(png((2, 44_739_243), 1, GREY, []))
 
 
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_the_upright_size_is_that_of_the_decoded_picture(orientation):
+    data = png((3, 2), 8, GREY, [[1, 2, 3], [4, 5, 6]], chunk(b"eXIf", exif(orientation)))
+    height, width = decode_rgb(data, matte=(0, 0, 0)).shape[:2]
+    assert inspect(data).upright_size == (width, height)
+    assert (width == 2) == (orientation >= 5)
+
+
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("value", range(1, 9))
 def test_orientation_in_both_byte_orders(order, value):

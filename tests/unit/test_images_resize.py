@@ -9,6 +9,7 @@ from images_by_hand import photograph
 
 from gensight.images import (
     fit_long_side,
+    move_points,
     resize_depth,
     resize_labels,
     resize_mask,
@@ -257,3 +258,20 @@ def test_depth_ramps_keep_their_place():
         inner = slice(width // 16, -width // 16)
         assert np.abs(result - (1 + slope * centres))[inner].max() < 1e-9
     assert resize_depth(ramp, 64, 48) is ramp
+
+
+@pytest.mark.parametrize(
+    ("point", "size", "new_size", "expected"),
+    [
+        ((0, 0), (4, 4), (8, 8), (0.5, 0.5)),
+        ((3, 1), (4, 2), (8, 8), (6.5, 5.5)),
+        ((-0.5, 3.5), (4, 4), (10, 7), (-0.5, 6.5)),
+        ((7, 2), (16, 16), (8, 4), (3.25, 0.125)),
+        ((2, 3), (5, 7), (5, 7), (2, 3)),
+    ],
+)
+def test_points_move_with_the_picture(point, size, new_size, expected):
+    """Pixel centres are whole numbers, so the outer edges -1/2 and size - 1/2 stay edges."""
+    moved = move_points(np.array([point], np.float64), size, new_size)
+    assert moved.tolist() == [list(expected)]
+    assert move_points(np.zeros((0, 2)), size, new_size).shape == (0, 2)

@@ -73,16 +73,19 @@ def test_every_method_and_disturbance_ships_as_a_model():
 @pytest.mark.parametrize(
     ("generation", "message"),
     [
-        ({}, "method: 'None' is not known; allowed: constant, echo"),
+        ({}, "key 'generation.method' is missing; allowed: constant, echo"),
         ({"method": "orakel"}, "method: 'orakel' is not known (did you mean 'oracle'?)"),
         ({"method": ["echo"]}, "method"),
         ({"method": "oracle", "disturbence": "shift"}, "did you mean 'disturbance'?"),
-        ({"method": "oracle", "disturbance": "rotate"}, "allowed: blur, hue, jpeg, noise, scale"),
+        (
+            {"method": "oracle", "disturbance": "rotate"},
+            "hue, jpeg, noise, null, scale",
+        ),
         ({"method": "oracle", "depth_code": "gamma"}, "allowed: depth, disparity, log"),
         ({"method": "oracle", "bit_depth": 12}, "bit_depth: '12' is not known"),
-        ({"method": "echo", "level": 3}, "key of method 'echo': 'level' is not known"),
+        ({"method": "echo", "level": 3}, "generation.level: the method 'echo' does not use it"),
         ({"method": "constant", "level": 256}, "level: 256"),
-        ({"method": "constant", "level": True}, "level: True"),
+        ({"method": "constant", "level": True}, "level: expected int, got True"),
         ({"method": "oracle", "severities": [1]}, "name the disturbance"),
         ({"method": "oracle", "disturbance": "blur", "severities": [-1]}, "severities: -1"),
         ({"method": "oracle", "disturbance": "blur", "severities": ["x"]}, "severities: 'x'"),

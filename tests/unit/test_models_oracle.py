@@ -205,6 +205,7 @@ def test_counts_without_points_are_dots_on_a_grid():
         (box_sample(0, 0, 0, 0), BOX, "none"),
         (sample(target_count=0), INTEGER, "0"),
         (sample(target_count=17), INTEGER, "17"),
+        (points_sample((3, 3), (9, 9), target_count=None), INTEGER, "2"),
     ],
 )
 def test_text_answers(item, form, text):

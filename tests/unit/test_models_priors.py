@@ -153,6 +153,16 @@ def test_missing_truths_are_left_out_of_a_fit():
         answer("prior_mean", turn(sample(), INTEGER), [held(sample(), "none")])
 
 
+def test_points_are_counted_where_no_count_is_stated():
+    """The fit, and the digest of what it was fitted to, are those of the stated counts."""
+    stated = [held(points_sample(*[(5, 5)] * n), f"h{n}") for n in (2, 4, 6)]
+    bare = [replace(item, target_count=None) for item in stated]
+    for method in ("prior_mean", "prior_median"):
+        assert answer(method, turn(sample(), INTEGER), bare).text == "4"
+        opened = [open_model({"method": method}, items) for items in (stated, bare, bare[:2])]
+        assert opened[0].fit_digest == opened[1].fit_digest != opened[2].fit_digest
+
+
 def test_count_is_painted_as_a_grid_of_dots_on_the_input():
     marked = pixels(answer("prior_median", turn(sample(), DOTS), counts(12)))
     plain = images.resize_picture(photograph(), 1024, 768)

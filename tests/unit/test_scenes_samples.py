@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gensight.datasets import available, load
-from gensight.datasets.scenes import DEFAULTS, VERSION, fresh_seed, iter_samples
+from gensight.datasets.scenes import DEFAULTS, VERSION, iter_samples
 from gensight.datasets.scenes.composition import SHAPE_POOLS
 from gensight.datasets.scenes.parameters import LEVELS, locate, parse
 from gensight.datasets.scenes.scene import build
@@ -157,12 +157,6 @@ def test_held_out_shapes_and_texture_stay_in_their_split():
     assert set(SHAPE_POOLS["main"]) == {"sphere", "box", "cylinder"}
     assert HELD_OUT_FAMILY not in families["main"]
     assert families["ood"] == {HELD_OUT_FAMILY}
-
-
-def test_fresh_seed_is_usable_and_new():
-    seeds = {fresh_seed() for _ in range(8)}
-    assert len(seeds) > 1
-    assert all(0 <= seed < 2**32 for seed in seeds)
 
 
 @pytest.mark.parametrize(

@@ -329,9 +329,9 @@ def test_two_scorers_must_agree_on_the_parameters_of_one_extractor(tmp_path):
     assert "scorers.again.parameters" in message
 
 
-def test_a_shard_size_needs_a_known_number_of_samples(tmp_path):
+def test_all_of_a_data_set_without_end_is_refused(tmp_path):
     message = message_of(tmp_path, edited(PROJECT, MASKS, "n", "all"))
-    assert message.startswith("config/models/sharded.yaml: shard_size: ")
+    assert message.startswith(f"{MASKS}: n: 'all' needs a data set of known size")
 
 
 def test_leaving_prints_one_line_and_ends_with_status_1(tmp_path, capsys):

@@ -15,6 +15,7 @@ from gensight import metrics, statistics
 from gensight.statistics import (
     effective_n_of_mean,
     effective_n_of_ratio,
+    interval,
     mean_interval,
     ratio_interval,
     wilson_interval,
@@ -226,3 +227,19 @@ def clustered_rate(rng):
 @pytest.mark.parametrize("simulate", [clustered_mean, clustered_ratio, clustered_rate])
 def test_coverage_on_a_tame_generator(simulate):
     assert simulated_coverage(simulate) == pytest.approx(95, abs=2.5)
+
+
+def test_fewer_than_ten_clusters_speak_of_the_same_scenes_only():
+    values = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0]
+    parts = {"iou": [value / 100 for value in values]}
+    nine = ["scene_0", "scene_0", *(f"scene_{i}" for i in range(1, 9))]
+    ten = [f"scene_{i}" for i in range(10)]
+    low, high, method = interval(metrics.load("giou"), parts, nine)
+    assert method == "cluster-t, fixed scenes"
+    # Samples are then the units: the same interval as for ten clusters of one sample each.
+    assert (low, high) == pytest.approx(interval(metrics.load("giou"), parts, ten)[:2])
+    assert interval(metrics.load("giou"), parts, ten).method == "cluster-t"
+
+
+def test_one_sample_has_no_interval():
+    assert interval(metrics.load("giou"), {"iou": [0.5]}, ["scene"]) == (None, None, "none")

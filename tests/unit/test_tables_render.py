@@ -11,6 +11,7 @@ from gensight.records import Summary
 from gensight.specs.base import parse
 from gensight.specs.tables import TableSpec
 from gensight.tables import (
+    ModelInfo,
     RunFacts,
     all_document,
     build_table,
@@ -27,7 +28,7 @@ MODELS = {
     "beta": {"label": "Beta", "order": 2},
     "gamma": {"label": "Gamma", "order": 3},
     "delta": {"label": "Delta", "order": 4},
-    "cited": {"label": "Cited", "order": 5, "role": "other_protocol"},
+    "cited": {"label": "Cited", "order": 5, "role": "published"},
 }
 
 
@@ -84,7 +85,8 @@ def table(columns=("gIoU",), rows=ROWS, models=MODELS, **options):
     }
     spec = parse("t.yaml", TableSpec, content)
     facts = RunFacts(name="demo_run", mark=MARK, protocol=("Depth in [0, 80] m.",))
-    return build_table(spec, rows, models, {"scenes": "Scenes & co"}, facts)
+    infos = {name: ModelInfo(**info) for name, info in models.items()}
+    return build_table(spec, rows, infos, {"scenes": "Scenes & co"}, facts)
 
 
 def test_every_format_carries_the_digest_where_it_is_looked_for():
@@ -106,7 +108,7 @@ def test_tex_cells():
     assert (
         r"{\scriptsize\textit{incomplete} (20)}" in lines["Delta"] and "90.0" not in lines["Delta"]
     )
-    assert "95.0" in lines[r"Cited\textsuperscript{$\ddagger$}"]
+    assert "95.0" in lines[r"Cited\textsuperscript{$\S$}"]
     assert r"\textbf{30.0}" in tex and tex.count(r"\textbf{") == 2  # the title and the best cell
     assert r"gIoU\,$\uparrow$" in tex
     assert r"\multicolumn{2}{c}{Scenes \& co}" in tex
@@ -139,7 +141,7 @@ def test_csv_is_one_line_per_cell_with_everything_unrounded():
     assert (beta["printed"], beta["best"]) == ("-25.0", "False")
     assert (gamma["printed"], gamma["status"], gamma["number"]) == ("×", "failed", "0.15")
     assert (delta["printed"], delta["status"], delta["n"]) == ("incomplete", "incomplete", "20")
-    assert (cited["role"], cited["best"]) == ("other_protocol", "False")
+    assert (cited["role"], cited["best"]) == ("published", "False")
     assert (floor["model"], floor["number"], floor["floor_model"]) == ("floor", "-0.25", "beta")
     assert (floor["value"], floor["n"], floor["ceiling"]) == ("", "", "")
     assert (ceiling["number"], ceiling["ceiling_model"]) == ("1.0", "oracle")

@@ -10,6 +10,8 @@ import sys
 import tarfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from conftest import QUIET, Checkout, write_small_config
 
@@ -160,8 +162,42 @@ def test_files_of_other_settings_are_refused_in_one_line(
     assert len(lines) == 1
     assert lines[0].startswith("gensight: results/")
     assert key in lines[0]
-    assert "rm results/" in lines[0]
+    assert "gensight archive adopt" in lines[0]
     assert clone.adapter_calls() == 0
+
+
+def test_adopting_files_of_another_n_asks_only_for_what_is_new(
+    clone: Checkout, finished_results: Checkout
+) -> None:
+    """The advice of the refusal works: replies that fit are replayed, the rest is made again."""
+    shutil.copytree(finished_results.folder / "results", clone.folder / "results")
+    clone.edit("config/config.yaml", run__n={"scenes_counting": 5})
+    assert clone.snakemake("-n", check=False).returncode == 1
+    clone.gensight("archive", "adopt")
+    clone.run("results/summaries/scenes_counting.parquet")
+    assert clone.adapter_calls() == 2
+
+
+@pytest.mark.parametrize("harm", ["flip", "rewrite"])
+def test_a_file_that_was_altered_is_refused(
+    clone: Checkout, finished_results: Checkout, harm: str
+) -> None:
+    shutil.copytree(finished_results.folder / "results/scores", clone.folder / "results/scores")
+    name = "results/scores/echo/scenes_counting/mid/dots.parquet"
+    path = clone.folder / name
+    if harm == "flip":
+        content = bytearray(path.read_bytes())
+        content[len(content) // 8] ^= 1
+        path.write_bytes(content)
+    else:
+        table = pq.read_table(path)
+        zeros = pa.array([0.0] * len(table))
+        place = table.column_names.index("value")
+        pq.write_table(table.set_column(place, table.schema.field(place), zeros), path)
+    done = clone.snakemake("-n", check=False)
+    lines = [line for line in done.stderr.splitlines() if "profile" not in line]
+    assert done.returncode == 1
+    assert len(lines) == 1 and name in lines[0], done.stderr
 
 
 def test_nothing_is_reached_and_no_torch_is_needed(

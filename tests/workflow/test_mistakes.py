@@ -122,6 +122,13 @@ def test_a_file_that_is_no_part_of_the_run_is_one_line(checkout: Checkout) -> No
     assert "Traceback" not in done.stderr
 
 
+def test_a_target_that_is_mistyped_names_the_nearest(checkout: Checkout) -> None:
+    done = checkout.snakemake("results/tables/countign.tex", "-n", check=False)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("gensight: ")]
+    assert len(lines) == 1
+    assert "did you mean 'results/tables/counting.tex'?" in lines[0]
+
+
 def test_a_protocol_that_is_not_here_plans_and_says_so_when_run(checkout: Checkout) -> None:
     checkout.write_yaml(
         "config/models/nano.yaml",

@@ -25,15 +25,16 @@ def any_of(names):
     return "|".join(sorted(names)) or "no_such_name"
 
 
+# A name that is not known reaches `planned`, which says so and knows the nearest one.
 wildcard_constraints:
-    model=any_of(project.models),
-    benchmark=any_of(project.benchmarks),
-    prompt=any_of({name for _, name in project.prompts}),
+    model="[a-z0-9_]+",
+    benchmark="[a-z0-9_]+",
+    prompt="[a-z0-9_]+",
     shard="[a-z0-9_]+",
     extractor="[a-z0-9_]+",
     scorer="[a-z0-9_]+",
-    table=any_of(project.tables),
-    figure=any_of(project.figures),
+    table="(?!all$)[a-z0-9_]+",
+    figure="[a-z0-9_]+",
 
 
 def models_of(*kinds):

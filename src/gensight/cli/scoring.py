@@ -91,6 +91,7 @@ def score_pairs(
 def _score(
     pair: Pair, module: ModuleType, found: Mapping[str, ModuleType], settings: Mapping[str, Any]
 ) -> _Scored:
+    # Asked first for every pair: it alone says whether the truth is usable.
     policy, raw = module.failed(pair.sample, settings), {}
     if policy and pair.prediction.status == "ok":
         raw = policy = module.measure(pair.prediction, pair.sample, settings)

@@ -55,6 +55,11 @@ PHOTOGRAPHS = {
 }
 
 
+def population(parameters: Mapping[str, Any]) -> int:
+    """Return the number of samples: one photograph."""
+    return 1
+
+
 def iter_samples(parameters: Mapping[str, Any], ranks: Iterable[int]) -> Iterator[Sample]:
     """Yield the depth sample of the photograph; the only rank is 0.
 

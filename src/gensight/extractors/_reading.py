@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from gensight.errors import ImageError, SpecError
+from gensight.errors import ImageError
 from gensight.extractors import Answer, Reading
 from gensight.images import PictureInfo, fit_long_side, inspect
+from gensight.specs import declared
 
 # From an answer whose picture is there to the columns of each variant.
 ReadVariants = Callable[[Answer, dict[str, Any]], dict[str, dict[str, Any]]]
@@ -25,25 +25,14 @@ CONTRAST_DEFAULTS: dict[str, Any] = {
 }
 
 
-def resolve(defaults: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the defaults with these parameters laid over; an unknown name is a SpecError."""
-    for key in parameters:
-        if key not in defaults:
-            near = get_close_matches(key, defaults, n=1)
-            hint = f", did you mean {near[0]!r}?" if near else ""
-            raise SpecError(
-                f"extractor parameter {key!r} is unknown{hint} (allowed: {', '.join(defaults)})"
-            )
-    return {**defaults, **parameters}
+def resolve(extractor: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an extractor's defaults with these parameters over them.
 
-
-def check_variants(settings: Mapping[str, Any], known: Collection[str]) -> None:
-    """Raise SpecError where `variants` is empty or names one that is not known."""
-    unknown = [name for name in settings["variants"] if name not in known]
-    if unknown or not settings["variants"]:
-        raise SpecError(
-            f"extractor parameter 'variants' is {settings['variants']}; known: {', '.join(known)}"
-        )
+    Raises:
+        SpecError: a name, type or choice that a plan would refuse too (`gensight.specs.declared`).
+    """
+    place = f"extractor {extractor}"
+    return declared.merged(place, "parameters", "extractors", extractor, dict(parameters))
 
 
 def read_variants(
@@ -94,9 +83,7 @@ def _returned_columns(
     answer: Answer, settings: Mapping[str, Any], info: PictureInfo
 ) -> dict[str, Any]:
     """Return the columns that the header alone decides; the size is that of the upright picture."""
-    width, height = info.width, info.height
-    if info.orientation >= 5:
-        width, height = height, width
+    width, height = info.upright_size
     aspect_error = abs(width * answer.source_height / (height * answer.source_width) - 1)
     return {
         "image_kind": info.kind,

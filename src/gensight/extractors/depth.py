@@ -18,7 +18,6 @@ from gensight.extractors._histogram import contrast
 from gensight.extractors._reading import (
     COMMON_DEFAULTS,
     CONTRAST_DEFAULTS,
-    check_variants,
     read_variants,
     resolve,
     work_size,
@@ -33,8 +32,7 @@ CHOICES = {"variants": ["grey"]}
 
 def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
     """Read the grey map of a depth picture (one variant, `grey`)."""
-    settings = resolve(DEFAULTS, parameters)
-    check_variants(settings, CHOICES["variants"])
+    settings = resolve("depth", parameters)
     return read_variants(answer, settings, "black", _read)
 
 

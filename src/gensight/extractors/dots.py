@@ -28,7 +28,6 @@ from gensight.errors import GensightError, ImageError
 from gensight.extractors import Answer, Reading
 from gensight.extractors._reading import (
     COMMON_DEFAULTS,
-    check_variants,
     read_variants,
     resolve,
     work_size,
@@ -76,8 +75,7 @@ def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
     `points` are blob centres in work-size pixels, sorted by y, then x. An unreadable input is the
     sample's fault, not the answer's: it raises GensightError.
     """
-    settings = resolve(DEFAULTS, parameters)
-    check_variants(settings, CHOICES["variants"])
+    settings = resolve("dots", parameters)
     return read_variants(answer, settings, "input", _read)
 
 

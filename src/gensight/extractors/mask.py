@@ -22,7 +22,6 @@ from gensight.extractors._histogram import contrast, contrast_of, histogram, two
 from gensight.extractors._reading import (
     COMMON_DEFAULTS,
     CONTRAST_DEFAULTS,
-    check_variants,
     read_variants,
     resolve,
     work_size,
@@ -50,8 +49,7 @@ VARIANTS: dict[str, int | Callable[[np.ndarray], int]] = {
 
 def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
     """Read one mask per variant, at the returned picture's size, as COCO RLE."""
-    settings = resolve(DEFAULTS, parameters)
-    check_variants(settings, CHOICES["variants"])
+    settings = resolve("mask", parameters)
     return read_variants(answer, settings, "black", _read)
 
 

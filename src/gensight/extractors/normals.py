@@ -20,7 +20,6 @@ from gensight.extractors._histogram import contrast
 from gensight.extractors._reading import (
     COMMON_DEFAULTS,
     CONTRAST_DEFAULTS,
-    check_variants,
     read_variants,
     resolve,
     work_size,
@@ -35,8 +34,7 @@ CHOICES = {"variants": ["rgb"]}
 
 def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
     """Read the colour map of a normal picture (one variant, `rgb`)."""
-    settings = resolve(DEFAULTS, parameters)
-    check_variants(settings, CHOICES["variants"])
+    settings = resolve("normals", parameters)
     return read_variants(answer, settings, "black", _read)
 
 

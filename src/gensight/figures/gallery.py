@@ -19,10 +19,12 @@ from gensight.figures.tiles import GalleryItem, Tile, row_tiles
 from gensight.rounding import rounded
 from gensight.specs.figures import GallerySpec
 
+# Inches, chosen by eye: names and scores take what they need, the four tiles share the rest.
 LABEL_IN, SCORE_IN, GAP_IN = 0.92, 0.66, 0.06
 TILE_IN = (style.WIDTH_IN - LABEL_IN - SCORE_IN - 5 * GAP_IN) / 4
 COLUMN_NAMES_IN = 0.2
 CAPTION_LINE_IN, ROW_GAP_IN = 0.085, 0.09
+# What fits below a tile in the captions' type.
 CAPTION_CHARACTERS, CAPTION_LINES = 31, 3
 COLUMNS = ("Input", "Raw output", "Extracted", "Truth", "Score")
 # Rows that do not fit on one page belong into another gallery.

@@ -17,8 +17,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 WIDTH_IN = 7.0
+# Sharp on a screen at twice its size; print takes the PDF.
 PNG_DPI = 200
-# A heading: the height of its title and of each grey line, and how much text a line holds.
+# A heading: the height of its title and of each grey line, and how much text a line holds (that of
+# 6 pt across the page). Chosen by eye, like all sizes of type and lines below.
 TITLE_IN, LINE_IN, LINE_CHARACTERS = 0.235, 0.12, 138
 # The largest page a PDF reader must accept is 200 in; taller galleries should be split.
 MAX_HEIGHT_IN = 190.0

@@ -7,7 +7,7 @@ that the score uses. A tile whose picture is missing says why in words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,13 +70,23 @@ def row_tiles(task: str, item: GalleryItem, fit: str | None) -> list[Tile]:
     source = _shrunk(
         images.decode_rgb(item.input_png, matte=(255, 255, 255), orient=item.orient_source)
     )
-    extracted, truth = _TASKS[task](item, source, fit)
+    extracted, truth = _extracted_and_truth(task, item, source, fit)
     return [
         Tile(source, item.truth.query or ""),
         _output_tile(task, item, source),
         extracted,
         truth,
     ]
+
+
+def _extracted_and_truth(
+    task: str, item: GalleryItem, source: np.ndarray, fit: str | None
+) -> tuple[Tile, Tile]:
+    if task == "segmentation":
+        return _segmentation(item, source)
+    if task == "counting":
+        return _counting(item, source)
+    return _depth(item, fit) if task == "depth" else _normals(item)
 
 
 def _output_tile(task: str, item: GalleryItem, source: np.ndarray) -> Tile:
@@ -102,7 +112,7 @@ def _unread(item: GalleryItem, column: str) -> Tile | None:
     return None
 
 
-def _segmentation(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Tile, Tile]:
+def _segmentation(item: GalleryItem, source: np.ndarray) -> tuple[Tile, Tile]:
     extracted = _unread(item, "mask")
     if extracted is None:
         extracted = _mask_tile(source, images.decode_mask(item.extracted.mask))
@@ -123,7 +133,7 @@ def _mask_tile(source: np.ndarray, mask: np.ndarray) -> Tile:
     return Tile(picture, f"{100 * mask.mean():.1f} % of the picture")
 
 
-def _counting(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Tile, Tile]:
+def _counting(item: GalleryItem, source: np.ndarray) -> tuple[Tile, Tile]:
     extracted = _unread(item, "count")
     if extracted is None:
         prediction = item.extracted
@@ -151,7 +161,7 @@ def _dots_tile(
     return Tile(picture, f"{count} dot{'' if count == 1 else 's'}")
 
 
-def _depth(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Tile, Tile]:
+def _depth(item: GalleryItem, fit: str | None) -> tuple[Tile, Tile]:
     sample = item.truth
     if sample.target_depth_m is None:
         return Tile(None, NO_TRUTH), Tile(None, NO_TRUTH)
@@ -197,7 +207,7 @@ def _depth_colours(depth_m: np.ndarray, valid: np.ndarray, near: float, far: flo
     return _shrunk(coloured)
 
 
-def _normals(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Tile, Tile]:
+def _normals(item: GalleryItem) -> tuple[Tile, Tile]:
     extracted = _unread(item, "normals")
     if extracted is None:
         stored = item.extracted.normals["bytes"]
@@ -209,14 +219,6 @@ def _normals(item: GalleryItem, source: np.ndarray, fit: str | None) -> tuple[Ti
     colours = np.round((np.nan_to_num(normals) + 1) * 127.5).clip(0, 255).astype(np.uint8)
     colours[~known] = _INVALID_RGB
     return extracted, Tile(_shrunk(colours))
-
-
-_TASKS: dict[str, Callable[[GalleryItem, np.ndarray, str | None], tuple[Tile, Tile]]] = {
-    "segmentation": _segmentation,
-    "depth": _depth,
-    "counting": _counting,
-    "normals": _normals,
-}
 
 
 def _shrunk(picture: np.ndarray) -> np.ndarray:

@@ -38,7 +38,7 @@ def polygons_to_mask(polygons: Sequence[Sequence[float]], height: int, width: in
 
     No polygon gives an empty mask; a polygon of fewer than three corners is refused.
     """
-    from pycocotools import _mask
+    from pycocotools import mask as coco
 
     for polygon in polygons:
         if len(polygon) < 6 or len(polygon) % 2:
@@ -47,8 +47,8 @@ def polygons_to_mask(polygons: Sequence[Sequence[float]], height: int, width: in
             )
     if not polygons:
         return np.zeros((height, width), np.bool_)
-    parts = _mask.frPyObjects([list(map(float, polygon)) for polygon in polygons], height, width)
-    union = _mask.merge(parts)
+    parts = coco.frPyObjects([list(map(float, polygon)) for polygon in polygons], height, width)
+    union = coco.merge(parts)
     return decode_mask({"size": [height, width], "counts": union["counts"]})
 
 

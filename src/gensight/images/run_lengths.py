@@ -27,6 +27,7 @@ def runs_of(mask: np.ndarray) -> np.ndarray:
     height, width = mask.shape
     # Edges are found along the rows, as the mask lies in memory, and sorted down the columns.
     above, column = np.divmod(np.flatnonzero(mask[1:] != mask[:-1]), width)
+    # Runs go on from the foot of a column to the head of the next.
     tops = np.flatnonzero(mask[0, 1:] != mask[-1, :-1]) + 1
     start = [0, 0] if mask[0, 0] else [0]
     edges = (start, column * height + above + 1, tops * height, [mask.size])

@@ -87,6 +87,7 @@ class Pixels:
             count += np.bincount(piece.code, minlength=2 * LEVELS)
             total += np.bincount(piece.code, cv2.log(piece.depth_m).ravel(), 2 * LEVELS)
         x, xx, depth, inverse, x_depth, x_inverse = (sums / self.n).tolist()
+        # Rounding leaves a spread above 0 in a flat picture; comparing ends does not.
         spread = xx - x * x if self.grey.min() < self.grey.max() else 0.0
         shape = (2, LEVELS)
         return Moments(

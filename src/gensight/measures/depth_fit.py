@@ -148,6 +148,7 @@ def _fits(pixels: Pixels, caps_m: Caps, promised: float | None) -> dict[str, Par
         lines["signed"] = Line(0.0, moments.mean_m) if against else moments.depth
     table, curve = _curve(moments, caps_m)
     low_m, high_m = caps_m
+    # Below this disparity the inverse would pass the farthest depth, or infinity.
     floor = 1 / (float(pixels.depth_m.max()) if high_m is None else high_m)
     fits = {
         "depth": lambda piece: _clipped(evaluate(lines["depth"], piece), caps_m),
@@ -156,6 +157,7 @@ def _fits(pixels: Pixels, caps_m: Caps, promised: float | None) -> dict[str, Par
         "signed": lambda piece: _clipped(evaluate(lines["signed"], piece), caps_m),
     }
     if lines.get("signed", lines["depth"]) == lines["depth"]:
+        # The same line as depth: its errors are copied below, not summed again.
         del fits["signed"]
     parts = pixels.errors(fits)
     if "signed" in lines:

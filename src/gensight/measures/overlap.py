@@ -141,6 +141,7 @@ class _Truth:
         return images.resize_mask(images.decode_mask(rle), *self.size)
 
     def areas(self, predicted: np.ndarray, rle: Mapping[str, Any]) -> Areas:
+        """Count the pixels of a prediction and one of the sample's masks on this grid."""
         placed = images.resize_mask(predicted, *self.size)
         return areas(placed, self._place(rle), self.ignored)
 

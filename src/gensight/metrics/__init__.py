@@ -38,6 +38,17 @@ def load(name: str) -> ModuleType:
     return modules.load("metrics", name)
 
 
+def part_of(name: str, scale: float = 1) -> Value:
+    """Return the value of a metric that is one part of a sample, times `scale`."""
+
+    def _value(parts: Mapping[str, float]) -> float | None:
+        return scale * parts[name] if name in parts else None
+
+    factor = "" if scale == 1 else f", times {scale}"
+    _value.__doc__ = f"Return {name} of one sample{factor}, None where it is not defined."
+    return _value
+
+
 def values_of(value: Value, parts: Mapping[str, ArrayLike]) -> np.ndarray:
     """Return the value of every sample, float64 (n,), NaN where it is not defined."""
     columns = {name: np.asarray(column, np.float64).tolist() for name, column in parts.items()}
@@ -51,26 +62,28 @@ def values_of(value: Value, parts: Mapping[str, ArrayLike]) -> np.ndarray:
 def mean_of(value: Value) -> Aggregate:
     """Return the aggregate that averages the defined values of the samples."""
 
-    def aggregate(parts: Mapping[str, ArrayLike]) -> float | None:
+    def _aggregate(parts: Mapping[str, ArrayLike]) -> float | None:
         values = values_of(value, parts)
         kept = values[~np.isnan(values)].tolist()
         return math.fsum(kept) / len(kept) if kept else None
 
-    aggregate.__doc__ = "Average the defined values of the samples, each with equal weight."
-    return aggregate
+    _aggregate.__doc__ = "Average the defined values of the samples, each with equal weight."
+    return _aggregate
 
 
 def ratio_of(numerator: Sequence[str], denominator: Sequence[str]) -> Aggregate:
     """Return the aggregate, in percent, of summed parts over summed parts."""
 
-    def aggregate(parts: Mapping[str, ArrayLike]) -> float | None:
-        above, below = sums_of(numerator, parts), sums_of(denominator, parts)
-        kept = ~np.isnan(above + below)
-        total = math.fsum(below[kept].tolist())
-        return 100 * math.fsum(above[kept].tolist()) / total if total else None
+    def _aggregate(parts: Mapping[str, ArrayLike]) -> float | None:
+        tops, bottoms = sums_of(numerator, parts), sums_of(denominator, parts)
+        kept = ~np.isnan(tops + bottoms)
+        total = math.fsum(bottoms[kept].tolist())
+        return 100 * math.fsum(tops[kept].tolist()) / total if total else None
 
-    aggregate.__doc__ = f"Divide {' + '.join(numerator)} by {' + '.join(denominator)}, each summed."
-    return aggregate
+    _aggregate.__doc__ = (
+        f"Divide {' + '.join(numerator)} by {' + '.join(denominator)}, each summed."
+    )
+    return _aggregate
 
 
 def sums_of(names: Sequence[str], parts: Mapping[str, ArrayLike]) -> np.ndarray:

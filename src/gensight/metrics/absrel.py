@@ -9,9 +9,7 @@ fit of `gensight.measures.depth_fit`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import mean_of
+from gensight.metrics import mean_of, part_of
 
 VERSION = 1
 MEASURE = "depth_fit"
@@ -19,10 +17,5 @@ HIGHER_IS_BETTER = False
 UNIT = "percent"
 INTERVAL = "mean"
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return the AbsRel of one picture in percent."""
-    return 100 * parts["absrel"] if "absrel" in parts else None
-
-
+value = part_of("absrel", scale=100)
 aggregate = mean_of(value)

@@ -8,9 +8,7 @@ Per picture, then averaged (the threshold accuracy of Eigen et al., NeurIPS 2014
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import mean_of
+from gensight.metrics import mean_of, part_of
 
 VERSION = 1
 MEASURE = "depth_fit"
@@ -18,10 +16,5 @@ HIGHER_IS_BETTER = True
 UNIT = "percent"
 INTERVAL = "mean"
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return the share of one picture in percent."""
-    return 100 * parts["delta1"] if "delta1" in parts else None
-
-
+value = part_of("delta1", scale=100)
 aggregate = mean_of(value)

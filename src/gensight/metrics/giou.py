@@ -9,9 +9,7 @@ The name is that of referring segmentation, not of the box loss. Empty masks and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import mean_of
+from gensight.metrics import mean_of, part_of
 
 VERSION = 1
 MEASURE = "overlap"
@@ -19,10 +17,5 @@ HIGHER_IS_BETTER = True
 UNIT = "percent"
 INTERVAL = "mean"
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return the IoU of one sample in percent."""
-    return 100 * parts["iou"] if "iou" in parts else None
-
-
+value = part_of("iou", scale=100)
 aggregate = mean_of(value)

@@ -9,9 +9,7 @@ no marks and 0 otherwise (PROTOCOLS 1.4; matching: `gensight.measures.count_matc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import mean_of
+from gensight.metrics import mean_of, part_of
 
 VERSION = 1
 MEASURE = "count_match"
@@ -19,10 +17,5 @@ HIGHER_IS_BETTER = True
 UNIT = "percent"
 INTERVAL = "mean"
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return the F1 of one picture in percent, None where places are unknown."""
-    return 100 * parts["localised_f1"] if "localised_f1" in parts else None
-
-
+value = part_of("localised_f1", scale=100)
 aggregate = mean_of(value)

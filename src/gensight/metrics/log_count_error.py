@@ -8,9 +8,7 @@ Relative, so that a few crowded pictures do not own it; in nats (0.69 is a facto
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import mean_of
+from gensight.metrics import mean_of, part_of
 
 VERSION = 1
 MEASURE = "count_match"
@@ -18,10 +16,5 @@ HIGHER_IS_BETTER = False
 UNIT = "nats"
 INTERVAL = "mean"
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return the log error of one count."""
-    return parts.get("log_error")
-
-
+value = part_of("log_error")
 aggregate = mean_of(value)

@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import mean_of
+from gensight.metrics import mean_of, part_of
 
 VERSION = 1
 MEASURE = "count_match"
@@ -16,10 +14,5 @@ HIGHER_IS_BETTER = False
 UNIT = "objects"
 INTERVAL = "none"
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return the absolute error of one count."""
-    return parts.get("absolute_error")
-
-
+value = part_of("absolute_error")
 aggregate = mean_of(value)

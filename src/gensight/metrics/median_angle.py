@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import mean_of
+from gensight.metrics import mean_of, part_of
 
 VERSION = 1
 MEASURE = "normal_angle"
@@ -16,10 +14,5 @@ HIGHER_IS_BETTER = False
 UNIT = "degrees"
 INTERVAL = "mean"
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return the median angle of one picture."""
-    return parts.get("median_angle_deg")
-
-
+value = part_of("median_angle_deg")
 aggregate = mean_of(value)

@@ -10,9 +10,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import mean_of
+from gensight.metrics import mean_of, part_of
 
 VERSION = 1
 MEASURE = "depth_fit"
@@ -20,10 +18,5 @@ HIGHER_IS_BETTER = False
 UNIT = "percent"
 INTERVAL = "rate"
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return 100 for a picture of the wrong polarity, else 0."""
-    return 100 * parts["polarity_contradicts"] if "polarity_contradicts" in parts else None
-
-
+value = part_of("polarity_contradicts", scale=100)
 aggregate = mean_of(value)

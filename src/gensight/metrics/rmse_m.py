@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import mean_of
+from gensight.metrics import mean_of, part_of
 
 VERSION = 1
 MEASURE = "depth_fit"
@@ -16,10 +14,5 @@ HIGHER_IS_BETTER = False
 UNIT = "metres"
 INTERVAL = "mean"
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return the RMSE of one picture in metres."""
-    return parts.get("rmse_m")
-
-
+value = part_of("rmse_m")
 aggregate = mean_of(value)

@@ -8,9 +8,7 @@ Per picture, then averaged.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import mean_of
+from gensight.metrics import mean_of, part_of
 
 VERSION = 1
 MEASURE = "normal_angle"
@@ -18,10 +16,5 @@ HIGHER_IS_BETTER = True
 UNIT = "percent"
 INTERVAL = "mean"
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return the share of one picture in percent."""
-    return 100 * parts["within_30"] if "within_30" in parts else None
-
-
+value = part_of("within_30", scale=100)
 aggregate = mean_of(value)

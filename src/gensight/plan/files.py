@@ -10,6 +10,7 @@ from gensight.digests import digest_of
 from gensight.plan import paths
 from gensight.plan.cells import Cell
 from gensight.plan.determinants import Determinants
+from gensight.specs.words import nearest
 
 
 @dataclass(frozen=True)
@@ -152,10 +153,10 @@ class Plan(Determinants):
             )
 
     def not_planned(self, path: str) -> str:
-        """Return the line for a file that is no part of the run."""
+        """Return the line for a file that is no part of the run, with the nearest that is."""
         return (
-            f"{path} is no part of the run '{self.run.name}'; add its model, benchmark, prompt, "
-            f"table or figure to the lists under run: in the config"
+            f"{path} is no part of the run '{self.run.name}'{nearest(path, self.files())}; add its "
+            f"model, benchmark, prompt, table or figure to the lists under run: in the config"
         )
 
     def closing_words(self) -> str:

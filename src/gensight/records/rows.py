@@ -190,10 +190,10 @@ class Score:
 class Summary:
     """One metric of one cell over its samples, with coverage, uncertainty, floor and ceiling.
 
-    `value` applies the failure policy, `valid_only` leaves failed answers out. `coverage` is the
-    share of scored samples whose answer could be read; `format_valid` the share in the asked
-    format, with its Wilson interval at `n_eff`. `infrastructure` counts answers that never
-    arrived: they are not scored and block a final table.
+    `value` applies the failure policy, `valid_only` leaves answers out that could not be read or do
+    not have the asked format; `n_valid` counts the others and `coverage` is their share of `n`.
+    `format_valid` is that share again, with its Wilson interval at `n_eff`. `infrastructure` counts
+    answers that never arrived: they are not scored and block a final table.
     """
 
     model: str = column(pa.string())

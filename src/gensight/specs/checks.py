@@ -68,14 +68,23 @@ def _check_benchmark(file: str, benchmark: BenchmarkSpec, project: Project) -> N
     )
     prompts = [name for task, name in project.prompts if task == benchmark.task]
     _known(file, "prompts", benchmark.prompts, prompts)
-    _check_held_out(f"{file}: n", benchmark, benchmark.n)
+    _check_n(f"{file}: n", benchmark, benchmark.n)
     parameters: dict[str, Any] = {}
     for name, scorer in benchmark.scorers.items():
         _check_scorer(file, f"scorers.{name}", scorer, parameters)
 
 
-def _check_held_out(place: str, benchmark: BenchmarkSpec, n: int | str) -> None:
-    """Refuse to evaluate a held-out rank; how many `all` are, only the sampling job knows."""
+def _check_n(place: str, benchmark: BenchmarkSpec, n: int | str) -> None:
+    """Refuse to evaluate a held-out rank, and all of a data set that has no end.
+
+    How many `all` are, only the sampling job knows.
+    """
+    module = benchmark.dataset.module
+    if n == "all" and not declared.has_function("datasets", module, "population"):
+        raise SpecError(
+            f"{place}: 'all' needs a data set of known size; '{module}' makes as many samples as "
+            f"are asked for: give a number"
+        )
     held_out = benchmark.held_out
     if held_out and isinstance(n, int) and n > held_out.first_rank:
         raise SpecError(
@@ -147,7 +156,7 @@ def _check_run(file: str, project: Project) -> None:
     _known(file, "run.figures", run.figures, project.figures)
     _known(file, "run.n", run.n, project.benchmarks)
     for name, n in run.n.items():
-        _check_held_out(f"{file}: run.n.{name}", project.benchmarks[name], n)
+        _check_n(f"{file}: run.n.{name}", project.benchmarks[name], n)
     for room, specs in (("tables", project.tables), ("figures", project.figures)):
         for name in getattr(run, room):
             missing = [b for b in specs[name].benchmarks if b not in run.benchmarks]

@@ -64,7 +64,7 @@ def constants(room: str, name: str) -> dict[str, Any]:
 def _constants_of(path: Path) -> dict[str, Any]:
     """Return a file's literal constants, with those it imports by name from this package."""
     found: dict[str, Any] = {}
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in _body(path):
         if isinstance(node, ast.ImportFrom):
             found |= _imported(node)
         target = _assigned_name(node)
@@ -74,6 +74,22 @@ def _constants_of(path: Path) -> dict[str, Any]:
             except (ValueError, KeyError):
                 continue
     return found
+
+
+@cache
+def has_function(room: str, name: str, function: str) -> bool:
+    """Say whether a module defines a function, without importing it."""
+    return any(
+        isinstance(node, ast.FunctionDef) and node.name == function
+        for node in _body(_source(room, name))
+    )
+
+
+def _body(path: Path) -> list[ast.stmt]:
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), filename=str(path)).body
+    except SyntaxError as error:
+        raise SpecError(f"{path}: line {error.lineno}: {error.msg}") from None
 
 
 def _imported(node: ast.ImportFrom) -> dict[str, Any]:

@@ -21,22 +21,30 @@ def sample(output: str, determinants: Mapping[str, Any]) -> int:
 
 def _samples(plan: Mapping[str, Any]) -> Iterator[Sample]:
     module, parameters = datasets.load(plan["dataset"]), plan["parameters"]
-    yield from module.iter_samples(parameters, range(_number(plan, module)))
+    evaluated = set()
+    for row in module.iter_samples(parameters, range(_number(plan, module))):
+        evaluated.add(row.cluster_id)
+        yield row
     held_out = plan["held_out"]
     if held_out:
         ranks = range(held_out["first_rank"], held_out["first_rank"] + held_out["n"])
         for row in module.iter_samples(parameters, ranks):
+            _check_unseen(row, evaluated, plan["benchmark"])
             yield replace(row, role="held_out")
+
+
+def _check_unseen(row: Sample, evaluated: set[str], benchmark: str) -> None:
+    """Refuse a held-out sample of an evaluated scene: what is fitted on it would have seen it."""
+    if row.cluster_id in evaluated:
+        raise SpecError(
+            f"config/benchmarks/{benchmark}.yaml: held_out.first_rank: rank {row.rank} belongs to "
+            f"the evaluated cluster {row.cluster_id}; raise first_rank to where a cluster begins"
+        )
 
 
 def _number(plan: Mapping[str, Any], module: Any) -> int:
     if plan["n"] != "all":
         return plan["n"]
-    if not hasattr(module, "population"):
-        raise SpecError(
-            f"config/benchmarks/{plan['benchmark']}.yaml: n: 'all' needs a data set of known "
-            f"size; '{plan['dataset']}' makes as many samples as are asked for: give a number"
-        )
     number, held_out = module.population(plan["parameters"]), plan["held_out"]
     if held_out and number > held_out["first_rank"]:
         raise SpecError(

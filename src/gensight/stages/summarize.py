@@ -89,7 +89,7 @@ def _summary(cell: dict[str, str], group: Group, answers: _Answers, name: str) -
     infrastructure = np.array([h.outcome in INFRASTRUCTURE_OUTCOMES for h in heads])
     no_truth = np.array([h.status == "no_ground_truth" for h in heads])
     scored = ~infrastructure & ~no_truth
-    valid = scored & np.array([h.status == "ok" for h in heads])
+    valid = scored & np.array([h.format_valid for h in heads])
     clusters = [h.cluster_id for h, kept in zip(heads, scored, strict=True) if kept]
     parts = answers.columns(answers.value, scored)
     interval = statistics.interval(metric, parts, clusters)
@@ -137,7 +137,8 @@ def _with_bounds(rows: list[Summary], roles: Mapping[str, str]) -> Iterator[Summ
     best: dict[tuple[Any, ...], Summary] = {}
     for row in rows:
         role = roles[row.model]
-        if role in ("floor", "ceiling") and row.severity is None and row.value is not None:
+        complete = row.severity is None and row.value is not None and not row.infrastructure
+        if role in ("floor", "ceiling") and complete:
             for prompt in (row.prompt, None):
                 key = (role, prompt, *_comparable(row))
                 if key not in best or _is_better(row, best[key]):
@@ -146,6 +147,7 @@ def _with_bounds(rows: list[Summary], roles: Mapping[str, str]) -> Iterator[Summ
         bounds = {}
         for role in ("floor", "ceiling"):
             bound = best.get((role, row.prompt, *_comparable(row)))
+            # A prompt without a bound of its own (planning first) borrows that of the others.
             bound = bound or best.get((role, None, *_comparable(row)))
             bounds[role] = bound.value if bound else None
             bounds[f"{role}_model"] = bound.model if bound else None

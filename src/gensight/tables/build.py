@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from gensight.errors import RecordError, SpecError
 from gensight.records import Summary
@@ -46,7 +45,7 @@ class _Material:
 def build_table(
     spec: TableSpec,
     summaries: Iterable[Summary],
-    models: Mapping[str, ModelInfo | Mapping[str, Any]],
+    models: Mapping[str, ModelInfo],
     benchmarks: Mapping[str, str],
     facts: RunFacts,
 ) -> Table:
@@ -64,9 +63,8 @@ def build_table(
         RecordError: two summary rows are the same cell, or disagree about a floor or ceiling.
     """
     index = SummaryIndex(summaries)
-    infos = {name: ModelInfo.of(entry) for name, entry in models.items()}
     columns = tuple(_columns(spec, index, benchmarks))
-    material = _Material(spec, index, infos, columns)
+    material = _Material(spec, index, models, columns)
     groups = [*_groups(material), *_bounds(material)]
     return Table(
         title=spec.title,
@@ -76,7 +74,7 @@ def build_table(
         mark=facts.mark,
         columns=columns,
         groups=tuple(groups),
-        notes=tuple(table_notes(spec, columns, groups, infos, benchmarks, facts)),
+        notes=tuple(table_notes(spec, columns, groups, models, benchmarks, facts)),
     )
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-from gensight.errors import SpecError
 from gensight.records import Summary
 from gensight.specs.tables import ColumnSpec
 
-# Rows of every other role (floor, ceiling, disturbed, published, other_protocol) never compete.
+# Rows of every other role (floor, ceiling, disturbed, published) never compete.
 COMPETING_ROLES = frozenset({"measured"})
 # Reference rows never print x: a blind model may well ignore the asked format on purpose.
-FAILING_ROLES = frozenset({"measured", "published", "other_protocol"})
+FAILING_ROLES = frozenset({"measured", "published"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,22 +28,6 @@ class ModelInfo:
     failed_above: float | None = 0.5
     note: str | None = None
     severity_unit: str = ""
-
-    @classmethod
-    def of(cls, entry: ModelInfo | Mapping[str, Any]) -> ModelInfo:
-        """Return the entry itself, or the info that a plain mapping describes.
-
-        Raises:
-            SpecError: the mapping holds a key that is not a field, or no label.
-        """
-        if isinstance(entry, ModelInfo):
-            return entry
-        known = [field.name for field in fields(cls)]
-        strange = sorted(set(entry) - set(known))
-        if strange or "label" not in entry:
-            fault = f"unknown key '{strange[0]}'" if strange else "key 'label' is missing"
-            raise SpecError(f"model display info: {fault}; allowed: {', '.join(known)}")
-        return cls(**entry)
 
     @property
     def competes(self) -> bool:

@@ -9,9 +9,8 @@ from gensight.tables.cells import Cell, Column, Group, ModelInfo, RunFacts
 from gensight.tables.rules import failing_share
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-ROLE_MARKS = {"other_protocol": "‡", "published": "§"}
+ROLE_MARKS = {"published": "§"}
 _ROLE_NOTES = {
-    "other_protocol": "measured under another protocol; never ranked with the other rows",
     "published": "a published number, not measured here; never ranked with the other rows",
 }
 

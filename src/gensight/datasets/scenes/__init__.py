@@ -9,12 +9,12 @@ centres, valid everywhere; normals are in camera axes (x right, y up, z to the v
 `knobs` fixes factors of the scenes, or crosses them where a list of levels is given: objects,
 occlusion, contrast, texture, light, blur, palette, style, depth_ratio, and count for counting
 (`parameters.LEVELS` and `parameters.RANGES` hold the levels). Scenes of different knobs share all
-other random numbers. `seed: fresh` in a benchmark means `fresh_seed()`.
+other random numbers. `seed` is a whole number here: for `seed: fresh` of a benchmark the plan
+draws one (`gensight.plan.seeds`).
 """
 
 from __future__ import annotations
 
-from gensight.datasets.scenes.randomness import fresh_seed
 from gensight.datasets.scenes.samples import iter_samples
 
 VERSION = 1
@@ -27,4 +27,4 @@ DEFAULTS = {
     "knobs": {},
 }
 
-__all__ = ["DEFAULTS", "VERSION", "fresh_seed", "iter_samples"]
+__all__ = ["DEFAULTS", "VERSION", "iter_samples"]

@@ -25,13 +25,18 @@ from gensight.datasets.scenes.randomness import stream
 from gensight.datasets.scenes.room import draw_view
 from gensight.datasets.scenes.stage import Stage
 
+# At a width of 512 px and a middling depth; chosen by eye.
 SMALL_RADIUS_PX = 30.0
+# Times that ball: small and large are 4 times apart or more, far above the 1.8 that `large` needs.
 SMALL_VOLUME = (0.9, 1.1)
 LARGE_VOLUME = (4.5, 5.5)
+# Enough to keep depth from following the row; chosen by eye.
 HANGING_SHARE = {"room": 0.35, "counting": 0.2}
 
-# The share of the picture that counted and other things cover together, at most.
+# The share of the picture that counted and other things cover together, at most;
+# chosen by eye, less where nothing may be hidden.
 LARGEST_COVER = {"some": 0.28, "heavy": 0.28, "none": 0.2}
+# At a width of 512 px: a few things do not fill the picture; chosen by eye.
 LARGEST_MEAN_PX = 30.0
 
 

@@ -76,16 +76,16 @@ def orders_of(things: Sequence[Seen], width: int) -> Orders:
     """
     gap = LEFT_GAP_SHARE * width
 
-    def is_left(a: Seen, b: Seen) -> bool:
+    def _is_left(a: Seen, b: Seen) -> bool:
         return a.right_px + gap <= b.left_px
 
-    def is_near(a: Seen, b: Seen) -> bool:
+    def _is_near(a: Seen, b: Seen) -> bool:
         return (
             NEARER_RATIO * a.min_depth_m <= b.min_depth_m
             and NEARER_RATIO * a.mean_depth_m <= b.mean_depth_m
         )
 
-    def bits(relation: Callable[[Seen, Seen], bool]) -> tuple[int, ...]:
+    def _bits(relation: Callable[[Seen, Seen], bool]) -> tuple[int, ...]:
         return tuple(
             sum(1 << j for j, b in enumerate(things) if j != i and relation(a, b))
             for i, a in enumerate(things)
@@ -93,10 +93,10 @@ def orders_of(things: Sequence[Seen], width: int) -> Orders:
 
     return Orders(
         {
-            "leftmost": bits(is_left),
-            "rightmost": bits(lambda a, b: is_left(b, a)),
-            "nearest": bits(is_near),
-            "farthest": bits(lambda a, b: is_near(b, a)),
+            "leftmost": _bits(_is_left),
+            "rightmost": _bits(lambda a, b: _is_left(b, a)),
+            "nearest": _bits(_is_near),
+            "farthest": _bits(lambda a, b: _is_near(b, a)),
         }
     )
 
@@ -128,17 +128,24 @@ def is_minimal(expression: Expression, orders: Orders, everything: int) -> bool:
     """Whether every word is needed: without it, another thing certainly competes for the name.
 
     Without an attribute a second thing fits as well (or, under an extremum, one that is clearly
-    more extreme); without the extremum, several things fit. An anchor must be minimal itself.
+    more extreme); without the extremum, several things fit. An anchor must be minimal itself, and
+    is no rival: it has just been named as the other thing.
     """
     target = identify(expression, orders, everything)
     if target is None:
         return False
     clauses = expression.clauses
+    named = 1 << target
+    if expression.anchor is not None:
+        anchor = identify(expression.anchor, orders, everything)
+        if anchor is None:
+            return False
+        named |= 1 << anchor
     if expression.extremum and fits(clauses, everything)[0].bit_count() < 2:
         return False
     for left_out in range(len(clauses)):
         kept = clauses[:left_out] + clauses[left_out + 1 :]
-        rivals = fits(kept, everything)[0] & ~(1 << target)
+        rivals = fits(kept, everything)[0] & ~named
         if expression.extremum:
             ahead = orders.ahead[expression.extremum]
             rivals = sum(1 << j for j in members(rivals) if ahead[j] >> target & 1)

@@ -13,12 +13,16 @@ import numpy as np
 from gensight.datasets.scenes.solids import SHAPES, Solid
 from gensight.datasets.scenes.stage import Stage
 
+# Air between the balls around two things, and to the walls, in radii: nothing touches.
 SEPARATION = 1.03
 WALL_MARGIN = 0.05
+# At a width of 512 px: a rod is seen and hides next to nothing; chosen by eye, like the next.
 ROD_RADIUS_PX = 1.3
 LARGEST_RADIUS_PX = 80.0
 PLACE_ATTEMPTS = 160
+# A shrunk thing stays a little above the smallest countable size; chosen by eye.
 SMALLEST_MARGIN, SHRINKING = 1.06, 0.85
+# The middle of `composition.LARGE_VOLUME` over that of `SMALL_VOLUME`.
 LARGE_TO_SMALL_VOLUME = 5.0
 
 

@@ -7,18 +7,12 @@ factor of a scene leaves all others as they were (common random numbers).
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
 
 Value = TypeVar("Value")
-
-
-def fresh_seed() -> int:
-    """Return a seed of 32 bits from the operating system, for a test nobody has seen before."""
-    return int.from_bytes(os.urandom(4), "big")
 
 
 def stream(*name: object) -> np.random.Generator:

@@ -18,15 +18,20 @@ from gensight.datasets.scenes.camera import Camera, Rays, pixel_grid, rays_throu
 FACES = ("left", "right", "floor", "ceiling", "back", "front")
 FLOOR = FACES.index("floor")
 
+# Caps that exclude nothing: by NEAREST_M rooms reach from about 0.7 m to 39 m.
 MIN_DEPTH_M = 0.1
 MAX_DEPTH_M = 50.0
+# By depth ratio: the larger it is, the nearer the room begins, so that it does not become a hall.
 NEAREST_M = {4: (0.8, 2.5), 10: (0.7, 1.8), 30: (0.7, 1.3)}
+# Roll as in PROTOCOLS 4.1; yaw and pitch chosen by eye, so that walls meet the view aslant.
 MAX_ROLL_DEG = 10.0
 MAX_YAW_DEG = 25.0
 # Degrees below the horizon: level on average in rooms, looking down where things are counted.
 PITCH_DEG = {"room": (-18.0, 20.0), "counting": (14.0, 34.0)}
 VIEW_ATTEMPTS = 200
+# Rays a side: depth is smooth but for the edges of the room, and forty searches use the grid.
 COARSE = 33
+# Room for things to stand on, most of all where they are counted; chosen by eye.
 LEAST_FLOOR_SHARE = {"room": 0.12, "counting": 0.55}
 
 

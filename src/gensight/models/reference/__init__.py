@@ -15,11 +15,11 @@ They answer through the same prompts and extractors as every model.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gensight.errors import SpecError
+from gensight.specs import declared
 
 if TYPE_CHECKING:
     from gensight.models import Adapter
@@ -76,27 +76,12 @@ def complete(generation: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         SpecError: unknown method, key or value; the message names the key and what is allowed.
     """
-    for key in generation:
-        if key not in DEFAULTS:
-            raise _unknown("key", key, DEFAULTS)
-    settings = {**DEFAULTS, **generation}
-    method = settings["method"]
-    if not isinstance(method, str) or method not in METHODS:
-        raise _unknown("method", method, METHODS)
-    for key, value in settings.items():
-        if key != "method" and key not in METHODS[method] and value != DEFAULTS[key]:
-            raise _unknown(f"key of method '{method}'", key, METHODS[method])
-        _check_value(key, value)
+    given = dict(generation)
+    settings = declared.merged("adapter reference", "generation", "models", "reference", given)
+    if not 0 <= settings["level"] <= 255:
+        raise SpecError(f"generation: level: {settings['level']} is not from 0 to 255")
     _check_disturbance(settings)
     return settings
-
-
-def _check_value(key: str, value: Any) -> None:
-    if key in CHOICES and value not in CHOICES[key]:
-        raise _unknown(key, value, CHOICES[key])
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if key == "level" and not (whole and 0 <= value <= 255):
-        raise SpecError(f"generation: level: {value!r} is not a whole number from 0 to 255")
 
 
 def _check_disturbance(settings: Mapping[str, Any]) -> None:
@@ -125,11 +110,3 @@ def _constructors() -> dict[str, Callable[..., Adapter]]:
         "prior_mean": priors.MeanPrior,
         "prior_median": priors.MedianPrior,
     }
-
-
-def _unknown(what: str, word: object, known: Iterable[object]) -> SpecError:
-    names = sorted(str(name) for name in known if name is not None)
-    close = difflib.get_close_matches(str(word), names, n=1)
-    hint = f" (did you mean '{close[0]}'?)" if close else ""
-    allowed = ", ".join(names) or "none"
-    return SpecError(f"generation: {what}: '{word}' is not known{hint}; allowed: {allowed}")

@@ -20,6 +20,8 @@ from gensight.models.reference.floors import require_form
 if TYPE_CHECKING:
     from gensight.records import Sample
 
+# Small, so that fine texture is averaged out; border and blur are shares of the long side. All
+# three are chosen by eye.
 LONG_SIDE_PX = 256
 BORDER_SHARE = 0.05
 BLUR_SHARE = 0.01
