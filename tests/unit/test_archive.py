@@ -434,10 +434,9 @@ def test_a_flipped_bit_in_the_rows_of_an_unlisted_file_is_found(path, row):
     content = bytearray(Path(path).read_bytes())
     content[content.index(picture) + 5] ^= 1
     Path(path).write_bytes(bytes(content))
-    assert verify().problems == [
-        f"{path}: its rows are not those that were written; "
-        f"remove it and run: snakemake --cores 2 {path}"
-    ]
+    (problem,) = verify().problems
+    assert problem.startswith(f"{path}: its rows cannot be read (could not verify page integrity")
+    assert problem.endswith(f"remove it and run: snakemake --cores 2 {path}")
 
 
 @pytest.mark.parametrize("seed", range(40))

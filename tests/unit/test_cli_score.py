@@ -38,21 +38,22 @@ def pairs(*named):
 
 
 @pytest.mark.parametrize(
-    ("prediction", "target", "giou", "ciou"),
+    ("prediction", "target", "giou", "ciou", "valid"),
     [
-        ("half", "half", 100.0, 100.0),
-        ("quarter", "half", 50.0, 50.0),
-        ("half", "quarter", 50.0, 50.0),
-        ("other", "half", 0.0, 0.0),
-        ("nothing", "half", 0.0, 0.0),
-        ("half", "nothing", 0.0, 0.0),
-        ("nothing", "nothing", 100.0, None),
+        ("half", "half", 100.0, 100.0, 1),
+        ("quarter", "half", 50.0, 50.0, 1),
+        ("half", "quarter", 50.0, 50.0, 1),
+        ("other", "half", 0.0, 0.0, 1),
+        ("half", "nothing", 0.0, 0.0, 1),
+        # One flat level of grey has not the asked format, whatever it scores.
+        ("nothing", "half", 0.0, 0.0, 0),
+        ("nothing", "nothing", 100.0, None, 0),
     ],
 )
-def test_one_mask(masks, prediction, target, giou, ciou):
+def test_one_mask(masks, prediction, target, giou, ciou, valid):
     found = answer("score", "segmentation", *pairs((masks[prediction], masks[target])))
     assert (found["giou"], found["ciou"]) == (giou, ciou)
-    assert (found["n"], found["n_valid"], found["coverage"]) == (1, 1, 1.0)
+    assert (found["n"], found["n_valid"], found["coverage"]) == (1, valid, float(valid))
     assert (found["units"]["giou"], found["task"]) == ("percent", "segmentation")
     assert set(found["versions"]) == {"mask", "overlap", "giou", "ciou"}
 

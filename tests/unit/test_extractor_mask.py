@@ -126,13 +126,23 @@ def test_contrast_is_measured_at_the_work_size():
     assert read(chequer[:768, :1024]).fields["degenerate_output"] is False
 
 
-def test_a_small_white_target_is_kept_but_flagged():
-    """Below 1 % of the picture p99 is black: the fixed cut finds the target, the flag stays."""
-    picture = np.zeros((768, 1024), np.uint8)
-    picture[100:150, 100:150] = 255
+@pytest.mark.parametrize(("background", "target"), [(0, 255), (0, 120), (130, 255), (255, 130)])
+def test_a_small_target_is_split_like_any_other(background, target):
+    """Below 1 % of the picture p99 - p1 is 0 however well the target is painted."""
+    picture = np.full((768, 1024), background, np.uint8)
+    picture[100:140, 100:140] = target  # 0.2 % of the picture
+    reading = read(picture)
+    assert reading.fields["degenerate_output"] is False
+    assert (pixels(reading) == (picture == max(background, target))).all()
+
+
+def test_specks_are_no_target():
+    """Nothing is there to split where less than 0.05 % of the picture stands out."""
+    picture = np.full((768, 1024), 140, np.uint8)
+    picture[100:115, 100:115] = 255
     reading = read(picture)
     assert reading.fields["degenerate_output"] is True
-    assert (pixels(reading) == (picture == 255)).all()
+    assert pixels(reading).all()
 
 
 def test_the_mask_keeps_the_returned_size_and_polarity():

@@ -417,3 +417,17 @@ def test_signed_is_never_better_than_free(rng, near, slope):
     fits = depth_fit.align(grey.astype(np.uint8), depth_m, near=near)
     assert fits["signed"]["rmse_m"] >= fits["depth"]["rmse_m"] * (1 - 1e-6)
     assert fits["signed"]["scale"] * (-1 if near == "bright" else 1) >= 0
+
+
+def test_one_stray_pixel_does_not_crowd_the_levels_of_a_16_bit_map():
+    """A log code of perfect depth stays near 0 under the monotone fit, stray pixel or not."""
+    from gensight.measures._monotone import levels
+
+    ramp = np.linspace(1000, 9000, 64 * 64).astype(np.uint16).reshape(64, 64)
+    stray = ramp.copy()
+    stray[0, 0] = 65535
+    assert len(np.unique(levels(ramp))) == len(np.unique(levels(stray))) == 256
+    order = np.argsort(ramp, axis=None)
+    assert (np.diff(levels(ramp).ravel()[order].astype(int)) >= 0).all()
+    few = np.array([[5, 5, 900], [7, 5, 900]], np.uint16)
+    assert levels(few).tolist() == [[0, 0, 2], [1, 0, 2]]

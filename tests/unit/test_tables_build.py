@@ -180,17 +180,20 @@ def test_valid_only_and_shares_have_no_best_and_shares_print_no_x():
 
 
 @pytest.mark.parametrize(
-    ("value", "floor", "ceiling", "printed", "kind"),
+    ("value", "floor", "ceiling", "higher", "printed", "kind"),
     [
-        (0.5, 0.25, 0.75, "50", "number"),
-        (0.2, 0.25, 0.75, "-10", "number"),
-        (12.0, 40.0, 5.0, "80", "number"),
-        (0.5, 0.5, 0.5, "", "undefined"),
-        (0.5, None, 0.75, "", "undefined"),
+        (0.5, 0.25, 0.75, True, "50", "number"),
+        (0.2, 0.25, 0.75, True, "-10", "number"),
+        (12.0, 40.0, 5.0, False, "80", "number"),
+        (12.0, 40.0, 5.0, True, "", "undefined"),
+        (0.5, 0.25, 0.75, False, "", "undefined"),
+        (0.5, 0.5, 0.5, True, "", "undefined"),
+        (0.5, None, 0.75, True, "", "undefined"),
     ],
 )
-def test_gain_runs_from_the_floor_to_the_ceiling(value, floor, ceiling, printed, kind):
-    table = build([summary("alpha", value, floor=floor, ceiling=ceiling)], spec(show_gain=True))
+def test_gain_runs_from_the_floor_to_the_ceiling(value, floor, ceiling, higher, printed, kind):
+    row = summary("alpha", value, floor=floor, ceiling=ceiling, higher_is_better=higher)
+    table = build([row], spec(show_gain=True))
     shown, gain = cells(table, "alpha")
     assert shown.kind == "number"
     assert (gain.kind, gain.printed) == (kind, printed)
@@ -294,9 +297,9 @@ def test_the_readable_column_counts_the_answers_of_its_block():
     assert [column.header for column in table.columns] == [
         "gIoU",
         "cIoU",
-        "read/n",
+        "valid/n",
         "gIoU",
-        "read/n",
+        "valid/n",
     ]
     assert cells(table, "alpha")[2].printed == "17/18, 19/20"
     assert cells(table, "alpha")[4].printed == "3/3"

@@ -118,7 +118,7 @@ def test_tex_cells():
 def test_markdown_cells():
     lines = render_markdown(table()).splitlines()
     (header,) = [line for line in lines if line.startswith("| Model")]
-    assert header == "| Model | Scenes & co: gIoU ↑ | Scenes & co: read/n |"
+    assert header == "| Model | Scenes & co: gIoU ↑ | Scenes & co: valid/n |"
     assert (
         r"| A\_b & {c} 50% \#1 $x^2\~ \\n \| \<i\><sup>a</sup> | **30.0** [20.0, 40.0] | 19/20 |"
         in lines

@@ -17,6 +17,7 @@ import numpy as np
 
 from gensight import measures, metrics
 from gensight.extractors import Reading
+from gensight.failures import format_valid
 from gensight.outcomes import Outcome
 from gensight.records import Prediction, Sample
 
@@ -39,6 +40,7 @@ class _Scored:
 
     policy: measures.PartsByFit
     raw: measures.PartsByFit
+    format_valid: bool
     row: dict[str, Any]
 
 
@@ -69,7 +71,7 @@ def score_pairs(
     complete = {**module.DEFAULTS, **settings}
     scored = [_score(pair, module, found, complete) for pair in pairs]
     with_truth = [pair for pair in scored if pair.policy]
-    valid = [pair for pair in scored if pair.raw]
+    valid = [pair for pair in scored if pair.raw and pair.format_valid]
     n = len(with_truth)
     fits = list(dict.fromkeys(fit for pair in with_truth for fit in pair.policy))
     fits = fits or list(getattr(module, "FITS", (None,)))
@@ -105,7 +107,7 @@ def _score(
         "reason": pair.prediction.reason,
         "detail": pair.detail,
     }
-    return _Scored(policy or {}, raw, row)
+    return _Scored(policy or {}, raw, format_valid(pair.prediction), row)
 
 
 def _of_one(found: Mapping[str, ModuleType], parts: Parts) -> dict[str, Any]:

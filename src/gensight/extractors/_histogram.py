@@ -49,21 +49,29 @@ def percentile(counts: np.ndarray, percent: float) -> int:
 
 
 def contrast(grey: np.ndarray, size: tuple[int, int], settings: Mapping[str, Any]) -> float:
-    """Return high minus low percentile of grey at the work size, in steps of 8-bit grey.
+    """Return high minus low percentile of grey at the work size, in steps of 8-bit grey."""
+    return contrast_of(histogram(shrunk(grey, size)), settings)
 
-    A side that is below the work size is left as it is: enlarging adds no contrast, and the
-    overshoot of a cubic filter would feign some.
+
+def shrunk(grey: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """Return grey at the work size (width, height), never enlarged.
+
+    Enlarging adds no contrast, and the overshoot of a cubic filter would feign some.
     """
     height, width = grey.shape
-    smaller = resize_picture(grey, min(width, size[0]), min(height, size[1]))
-    return contrast_of(histogram(smaller), settings)
+    return resize_picture(grey, min(width, size[0]), min(height, size[1]))
 
 
 def contrast_of(counts: np.ndarray, settings: Mapping[str, Any]) -> float:
     """Return high minus low percentile of a histogram, in steps of 8-bit grey (0 to 255)."""
-    low = percentile(counts, settings["contrast_low_percentile"])
-    high = percentile(counts, settings["contrast_high_percentile"])
-    return (high - low) / ((len(counts) - 1) // 255)
+    low, high = settings["contrast_low_percentile"], settings["contrast_high_percentile"]
+    return range_of(counts, low, high)
+
+
+def range_of(counts: np.ndarray, low: float, high: float) -> float:
+    """Return the distance of two percentiles of a histogram, in steps of 8-bit grey (0 to 255)."""
+    distance = percentile(counts, high) - percentile(counts, low)
+    return distance / ((len(counts) - 1) // 255)
 
 
 def two_class_threshold(counts: np.ndarray) -> int:

@@ -6,7 +6,9 @@ how it started; on grey levels the exact optimum of 2-means is Otsu's split (see
 `two_class_threshold`), so `kmeans` is kept as its own row only to make that visible.
 
 Degenerate case (PROTOCOLS "Decided"): when grey p99 - p1 at work size is below 16 there is nothing
-to split: `otsu` and `kmeans` take grey > 127, and every variant is flagged `degenerate_output`.
+to split: `otsu` and `kmeans` take grey > 127, and every variant is flagged `degenerate_output`. A
+target below 1 % of the picture leaves p99 - p1 at 0 however well it is painted, so the range
+without the last `small_target_percent` at each end must be below 16 as well.
 16-bit pictures are cut in 16 bits, fixed thresholds scaled by 257. No polarity flip.
 """
 
@@ -18,7 +20,13 @@ from typing import Any
 import numpy as np
 
 from gensight.extractors import Answer, Reading
-from gensight.extractors._histogram import contrast, contrast_of, histogram, two_class_threshold
+from gensight.extractors._histogram import (
+    contrast_of,
+    histogram,
+    range_of,
+    shrunk,
+    two_class_threshold,
+)
 from gensight.extractors._reading import (
     COMMON_DEFAULTS,
     CONTRAST_DEFAULTS,
@@ -33,6 +41,7 @@ VERSION = 1
 DEFAULTS: dict[str, Any] = {
     "variants": ["otsu"],
     "flat_threshold": 127,
+    "small_target_percent": 0.05,
     **COMMON_DEFAULTS,
     **CONTRAST_DEFAULTS,
 }
@@ -58,7 +67,11 @@ def _read(answer: Answer, settings: dict[str, Any]) -> dict[str, dict[str, Any]]
     counts = histogram(grey)
     size = work_size(answer, settings)
     is_small = grey.shape[0] <= size[1] and grey.shape[1] <= size[0]
-    spread = contrast_of(counts, settings) if is_small else contrast(grey, size, settings)
+    at_work_size = counts if is_small else histogram(shrunk(grey, size))
+    spread = contrast_of(at_work_size, settings)
+    if spread < settings["contrast_floor"]:
+        tail = settings["small_target_percent"]
+        spread = range_of(at_work_size, tail, 100 - tail)
     degenerate = spread < settings["contrast_floor"]
     columns = {
         variant: _columns(grey, counts, VARIANTS[variant], degenerate, settings)

@@ -62,14 +62,19 @@ def curves(count: np.ndarray, total: np.ndarray, resolution: float) -> tuple[np.
 
 
 def levels(x: np.ndarray) -> np.ndarray:
-    """Return levels 0 to 255: those of an 8-bit picture, else equal steps from min to max."""
+    """Return levels 0 to 255 in the order of the values: those of an 8-bit picture as they are.
+
+    Up to 256 other values keep a level each; more share levels of about equal counts, so that one
+    stray pixel, or a code that crowds at one end, leaves the others apart.
+    """
     if x.dtype == np.uint8:
         return x
-    low, high = float(x.min()), float(x.max())
-    if low == high:
-        return np.zeros(x.shape, np.uint8)
-    steps = (x.astype(np.float64) - low) * (LEVELS / (high - low))
-    return np.minimum(steps, LEVELS - 1).astype(np.uint8)
+    _, place, counts = np.unique(x, return_inverse=True, return_counts=True)
+    if len(counts) <= LEVELS:
+        level = np.arange(len(counts))
+    else:
+        level = (np.cumsum(counts) - counts) * LEVELS // x.size
+    return level.astype(np.uint8)[place].reshape(x.shape)
 
 
 def halves(shape: tuple[int, int], block_px: int) -> np.ndarray:

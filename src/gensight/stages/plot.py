@@ -132,6 +132,7 @@ def _item(
         score=figures.score_text(spec, example),
         rule=example.rule,
         rule_text=example.rule_text,
+        settings=read_footer(cells.scores[entry.model]).determinants["settings"],
         orient_source=determinants["exif"][spec.benchmark] == "apply",
     )
 

@@ -104,7 +104,7 @@ def _closed(block: list[Column], options: TableOptionsSpec) -> list[Column]:
     if not options.show_coverage:
         return block
     first = block[0]
-    return [*block, Column(spec=first.spec, group=first.group, header="read/n", readable=True)]
+    return [*block, Column(spec=first.spec, group=first.group, header="valid/n", readable=True)]
 
 
 def _direction(column: ColumnSpec, index: SummaryIndex) -> bool | None:

@@ -86,7 +86,7 @@ def _mark_notes(
     if "ceiling" in marks:
         notes.append("c: sets the ceiling of its column, the truth through the same interface.")
     if any(column.readable for column in columns):
-        notes.append("read/n: answers that could be read, of those scored.")
+        notes.append("valid/n: answers in the asked format, of those scored.")
     notes += [f"{ROLE_MARKS[role]}: {_ROLE_NOTES[role]}." for role in ROLE_MARKS if role in roles]
     return notes
 

@@ -37,13 +37,15 @@ def is_failed(summary: Summary, failed_above: float | None) -> bool:
 def gain(summary: Summary) -> float | None:
     """Return (value - floor) / (ceiling - floor): 0 for blind, 1 for the truth (PROTOCOLS 1.7).
 
-    None where a part is missing or floor and ceiling coincide. It has the same meaning whether
-    higher or lower values are better.
+    None where a part is missing or the ceiling is no better than the floor. It has the same meaning
+    whether higher or lower values are better.
     """
     if summary.value is None or summary.floor is None or summary.ceiling is None:
         return None
     span = summary.ceiling - summary.floor
-    return (summary.value - summary.floor) / span if span else None
+    if (span if summary.higher_is_better else -span) <= 0:
+        return None
+    return (summary.value - summary.floor) / span
 
 
 def number_of(column: ColumnSpec, summary: Summary, subtracted: Summary | None) -> float | None:
