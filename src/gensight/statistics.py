@@ -60,10 +60,20 @@ def interval(metric: Any, parts: Mapping[str, ArrayLike], cluster_ids: Sequence[
     new scenes: the interval is then that of new samples of the same scenes, and its method says so.
     """
     if len(set(cluster_ids)) >= MIN_CLUSTERS:
-        return _interval(metric, parts, cluster_ids)
+        return _within_scale(metric, _interval(metric, parts, cluster_ids))
     samples = [f"{index:09}" for index in range(len(cluster_ids))]
-    low, high, method = _interval(metric, parts, samples)
+    low, high, method = _within_scale(metric, _interval(metric, parts, samples))
     return Interval(low, high, method if low is None else f"{method}, fixed scenes")
+
+
+def _within_scale(metric: Any, found: Interval) -> Interval:
+    """Cut an interval where the metric's scale ends: no IoU lies below 0."""
+    least, most = getattr(metric, "BOUNDS", (None, None))
+    low, high, method = found
+    if low is None or high is None:
+        return found
+    low = low if least is None else max(low, least)
+    return Interval(low, high if most is None else min(high, most), method)
 
 
 def _interval(metric: Any, parts: Mapping[str, ArrayLike], cluster_ids: Sequence[str]) -> Interval:

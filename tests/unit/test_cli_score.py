@@ -226,7 +226,7 @@ def test_disparity_is_not_depth(tmp_path, ramp, options, low, high):
     line = np.polyval(np.polyfit(1 / depth_m, depth_m, 1), 1 / depth_m).clip(low, high)
     expected = 100 * np.mean(np.abs(line - depth_m) / depth_m)
     assert fits["depth"]["absrel"] == pytest.approx(expected, rel=1e-4)
-    assert fits["depth"]["absrel"] > 20  # CASES DEP-1
+    assert fits["depth"]["absrel"] > 20  # PROTOCOLS DEP-1
     assert fits["disparity"]["absrel"] < 0.02
 
 

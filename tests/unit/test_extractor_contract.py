@@ -168,7 +168,7 @@ def test_returned_facts(name, case):
 
 
 def test_aspect_of_a_reply_in_another_shape():
-    """CASES API-1: 1024x858 asked, 1152x896 returned."""
+    """PROTOCOLS API-1: 1024x858 asked, 1152x896 returned."""
     reading = one("mask", saved(np.zeros((896, 1152), np.uint8), "PNG"), width=1024, height=858)
     assert reading.status == "ok"
     assert reading.fields["aspect_error"] == pytest.approx(0.077, abs=5e-4)

@@ -1,4 +1,4 @@
-"""Dot decoder: the measured numbers of CASES CNT-1 to CNT-3, and each stage on its own."""
+"""Dot decoder: the measured numbers of PROTOCOLS CNT-1 to CNT-3, and each stage on its own."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_fixed_thresholds_are_exclusive(variant, threshold):
     assert (pixels(read(sixteen, variant)).ravel()[1:] == (ramp > threshold).ravel()[1:]).all()
 
 
-# PROTOCOLS "Decided" overrules CASES SEG-5 on two neighbouring levels: no contrast, no split.
+# PROTOCOLS "Decided" overrules PROTOCOLS SEG-5 on two neighbouring levels: no contrast, no split.
 FLAT = {
     "black": (np.full((48, 64), 0, np.uint8), False),
     "grey": (np.full((48, 64), 128, np.uint8), True),

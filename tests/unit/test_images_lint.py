@@ -12,7 +12,7 @@ import gensight
 PACKAGE = Path(gensight.__file__).parent
 SOURCES = {str(path.relative_to(PACKAGE)): path.read_text() for path in PACKAGE.rglob("*.py")}
 
-# Not centre-aligned (PROTOCOLS "Decided"); silently black pictures (CASES PQT-2).
+# Not centre-aligned (PROTOCOLS "Decided"); silently black pictures (PROTOCOLS PQT-2).
 BANNED = {
     "nearest": re.compile(r"INTER_NEAREST(?!_EXACT)"),
     "truncated": re.compile(r"LOAD_TRUNCATED_IMAGES"),

@@ -16,7 +16,7 @@ CAPS = {"min_depth_m": 1e-3, "max_depth_m": 10.0}
 
 
 def ramp(height=48, width=64):
-    """A depth of 1 to 10 m, row-major (CASES DEP-1)."""
+    """A depth of 1 to 10 m, row-major (PROTOCOLS DEP-1)."""
     return np.linspace(1, 10, height * width).reshape(height, width)
 
 

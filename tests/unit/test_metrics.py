@@ -54,7 +54,7 @@ def test_unknown_name_shows_the_nearest(room, typo, nearest):
 @pytest.mark.parametrize(
     ("name", "parts", "expected"),
     [
-        # CASES SEG-1: A 100 of 100, B 0 of 10 000.
+        # PROTOCOLS SEG-1: A 100 of 100, B 0 of 10 000.
         ("giou", {"iou": [1, 0]}, 50),
         ("ciou", {"intersection": [100, 0], "union": [100, 10_000]}, 0.990099),
         # Both masks empty: IoU 1, nothing added to the sums.
@@ -62,14 +62,14 @@ def test_unknown_name_shows_the_nearest(room, typo, nearest):
         ("ciou", {"intersection": [100, 0, 0], "union": [100, 10_000, 0]}, 0.990099),
         ("ciou", {"intersection": [0], "union": [0]}, None),
         ("query_sensitivity", {"iou": [0.9, 0.5], "iou_twin": [0.1, NAN]}, 80),
-        # CASES DEP-4: per picture, never pooled pixels.
+        # PROTOCOLS DEP-4: per picture, never pooled pixels.
         ("absrel", {"absrel": [0.1, 0.3], "n_valid": [100, 10_000]}, 20),
         ("absrel", {"absrel": [NAN, 0.3]}, 30),
         ("absrel", {"absrel": [NAN, NAN]}, None),
         ("delta1", {"delta1": [0.5, 1]}, 75),
         ("rmse_m", {"rmse_m": [0.5, 1.5]}, 1),
         ("polarity_contradicted", {"polarity_contradicts": [1, 0, 0, NAN]}, 100 / 3),
-        # CASES CNT-4: truths 10, 5, 0; predictions 12, 5, 3.
+        # PROTOCOLS CNT-4: truths 10, 5, 0; predictions 12, 5, 3.
         ("mae", {"absolute_error": [2, 0, 3]}, 1.6667),
         ("rmse", {"squared_error": [4, 0, 9]}, 2.0817),
         ("log_count_error", {"log_error": [math.log(13 / 11), 0, math.log(4)]}, 0.5178),

@@ -5,6 +5,10 @@ parameter with its default; None accepts any type), and offers
 
     iter_samples(parameters: Mapping[str, Any], ranks: Iterable[int]) -> Iterator[Sample]
 
+and, where they apply, `population(parameters) -> int` (`n: all` needs it),
+`missing_data(parameters) -> str | None` (what `gensight doctor` says) and the literal `FACTS` (by
+task, printed in the notes of tables).
+
 `parameters` are the defaults with the benchmark's `dataset.parameters` over them. Samples come in
 the order of `ranks`. The sample of a rank depends on the parameters and that rank alone, never on
 the other ranks: asking for more samples leaves the earlier ones as they were. A module whose data

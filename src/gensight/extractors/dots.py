@@ -7,8 +7,8 @@ and answer are resized plainly whatever size came back; the input shows through 
 
 What the paper lost is a parameter named `assumed_`: hue ranges and value floor of (i), threshold
 and norm of (ii) (largest channel difference), and the detector's levels, repeatability, distance,
-convexity and colour (CASES CNT-1). Areas are contour areas: a drawn disc of radius 2 falls below
-the floor of 12 (CNT-3); touching dots count 0.
+convexity and colour (PROTOCOLS CNT-1). Areas are contour areas: a drawn disc of radius 2 falls
+below the floor of 12 (CNT-3); touching dots count 0.
 
 Degenerate cases: a picture without red marks is a valid 0. A picture of one grey level (range
 below 16) is flagged `degenerate_output`; the percentile rule of masks would call a white page with

@@ -1,6 +1,6 @@
 """Bytes to pixels: kind from the bytes, EXIF policy, alpha over a named matte, 16 bits kept.
 
-Policies (DESIGN section 3, PROTOCOLS "Decided"): the caller names the matte that shows through
+Policies (PROTOCOLS "Decided"): the caller names the matte that shows through
 transparency and says whether the EXIF tag turns the picture; a picture of 16 bits is never
 squeezed through 8 on its way to grey.
 """

@@ -5,9 +5,9 @@ summed unions); PROTOCOLS 1.2. The predicted mask goes from the returned size to
 target by a plain resize, and also, straight from the returned size, to the work size (long side
 1024), where cIoU is not owned by a few large files. Pixels of `ignore_mask` take no part.
 
-Empty masks (LISA's rule, CASES SEG-1): target there and prediction empty, IoU 0; target empty and
-prediction there, IoU 0 and its pixels enter the union; both empty, IoU 1 and nothing is added to
-cIoU. A failed answer has IoU 0, and the target's area enters the union.
+Empty masks (LISA's rule, PROTOCOLS SEG-1): target there and prediction empty, IoU 0; target empty
+and prediction there, IoU 0 and its pixels enter the union; both empty, IoU 1 and nothing is added
+to cIoU. A failed answer has IoU 0, and the target's area enters the union.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ A metric is one module of this folder, pure arithmetic on numbers. It declares
 - `value(parts)`: the number of one sample, None where its parts do not define it,
 - `aggregate(parts)`: the number of many samples, from arrays of parts in which NaN is missing; None
   if no sample defines it,
+- `BOUNDS`, where its scale ends, if it ends (intervals are cut there),
 - `INTERVAL`, how its uncertainty is computed (see `gensight.statistics`; default `mean`), and for
   `ratio` the parts summed above (`NUMERATOR`) and below (`DENOMINATOR`).
 

@@ -1,7 +1,7 @@
 """AbsRel: |aligned - true| / true, averaged over pixels, then over pictures, in percent.
 
-ProbeGen 4.1; the mean of per-picture means, never of pooled pixels (CASES DEP-4). One number per
-fit of `gensight.measures.depth_fit`.
+ProbeGen 4.1; the mean of per-picture means, never of pooled pixels (PROTOCOLS DEP-4). One number
+per fit of `gensight.measures.depth_fit`.
 
 >>> aggregate({"absrel": [0.1, 0.3], "n_valid": [100, 10_000]})
 20.0
@@ -15,6 +15,7 @@ VERSION = 1
 MEASURE = "depth_fit"
 HIGHER_IS_BETTER = False
 UNIT = "percent"
+BOUNDS = (0.0, None)
 INTERVAL = "mean"
 
 value = part_of("absrel", scale=100)

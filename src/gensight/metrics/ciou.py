@@ -1,4 +1,4 @@
-"""cIoU: summed intersections over summed unions, in percent (ProbeGen 4.1, CASES SEG-1).
+"""cIoU: summed intersections over summed unions, in percent (ProbeGen 4.1, PROTOCOLS SEG-1).
 
 A sample whose target and prediction are both empty adds nothing to either sum. The value of one
 sample is its own ratio; the mean of these is gIoU's business, never cIoU.
@@ -18,6 +18,7 @@ VERSION = 1
 MEASURE = "overlap"
 HIGHER_IS_BETTER = True
 UNIT = "percent"
+BOUNDS = (0.0, 100.0)
 INTERVAL = "ratio"
 NUMERATOR = ("intersection",)
 DENOMINATOR = ("union",)

@@ -14,6 +14,7 @@ VERSION = 1
 MEASURE = "depth_fit"
 HIGHER_IS_BETTER = True
 UNIT = "percent"
+BOUNDS = (0.0, 100.0)
 INTERVAL = "mean"
 
 value = part_of("delta1", scale=100)

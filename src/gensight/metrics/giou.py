@@ -15,6 +15,7 @@ VERSION = 1
 MEASURE = "overlap"
 HIGHER_IS_BETTER = True
 UNIT = "percent"
+BOUNDS = (0.0, 100.0)
 INTERVAL = "mean"
 
 value = part_of("iou", scale=100)

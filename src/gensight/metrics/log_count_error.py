@@ -14,6 +14,7 @@ VERSION = 1
 MEASURE = "count_match"
 HIGHER_IS_BETTER = False
 UNIT = "nats"
+BOUNDS = (0.0, None)
 INTERVAL = "mean"
 
 value = part_of("log_error")

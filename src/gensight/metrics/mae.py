@@ -1,4 +1,4 @@
-"""MAE: mean absolute error of the counts (ProbeGen 4.1, CASES CNT-4).
+"""MAE: mean absolute error of the counts (ProbeGen 4.1, PROTOCOLS CNT-4).
 
 >>> round(aggregate({"absolute_error": [2.0, 0.0, 3.0]}), 4)
 1.6667

@@ -12,6 +12,7 @@ VERSION = 1
 MEASURE = "normal_angle"
 HIGHER_IS_BETTER = False
 UNIT = "degrees"
+BOUNDS = (0.0, None)
 INTERVAL = "mean"
 
 value = part_of("mean_angle_deg")

@@ -1,6 +1,6 @@
 """Share of pictures whose fitted sign contradicts the promised polarity, in percent.
 
-The free sign of Eq. 3 hides inverted polarity (CASES DEP-3); this share shows it and changes no
+The free sign of Eq. 3 hides inverted polarity (PROTOCOLS DEP-3); this share shows it and changes no
 score. Not defined where the prompt promised no polarity; a picture without slope contradicts
 nothing.
 

@@ -1,4 +1,4 @@
-"""RMSE: root mean squared error of the counts (ProbeGen 4.1, CASES CNT-4).
+"""RMSE: root mean squared error of the counts (ProbeGen 4.1, PROTOCOLS CNT-4).
 
 The value of one sample is its absolute error.
 

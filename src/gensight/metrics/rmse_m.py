@@ -12,6 +12,7 @@ VERSION = 1
 MEASURE = "depth_fit"
 HIGHER_IS_BETTER = False
 UNIT = "metres"
+BOUNDS = (0.0, None)
 INTERVAL = "mean"
 
 value = part_of("rmse_m")

@@ -210,13 +210,17 @@ class Determinants(Cells):
             f"{spec.display.label}: n = {samples['n']}{drawn}, data set "
             f"{spec.dataset.module} version {samples['dataset_version']}."
         )
+        facts = declared.constants("datasets", spec.dataset.module).get("FACTS", {})
+        if spec.task in facts:
+            yield f"{spec.display.label}: {facts[spec.task]}."
         for scorer in spec.scorers.values():
-            settings = declared.constants("measures", scorer.measure).get("DEFAULTS", {})
-            failure = {**settings, **scorer.settings}.get("failure", "none")
+            defaults = declared.constants("measures", scorer.measure).get("DEFAULTS", {})
+            settings = {**defaults, **scorer.settings}
+            told = ", ".join(f"{key} {value}" for key, value in sorted(settings.items()))
             yield (
                 f"{spec.display.label}: extractor {scorer.extractor} version "
                 f"{_version('extractors', scorer.extractor)}, measure {scorer.measure} version "
-                f"{_version('measures', scorer.measure)}, failed answers: {failure}."
+                f"{_version('measures', scorer.measure)} ({told})."
             )
 
 

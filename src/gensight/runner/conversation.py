@@ -160,7 +160,7 @@ class Conversation:
         reply: tuple[Entry, list[bytes]],
     ) -> Generation:
         entry, images = reply
-        # With several pictures the first is the answer and the number is kept (CASES API-2).
+        # With several pictures the first is the answer and the number is kept (PROTOCOLS API-2).
         image = {"bytes": images[0], "path": None} if images else None
         return Generation(
             request_key=entry.key,

@@ -168,13 +168,13 @@ def _number(printed: str) -> str:
 
 
 def _notes(table: Table) -> list[str]:
-    """Return the notes as one small paragraph as wide as the line."""
+    """Return the notes in small print below the table, a line each."""
     if not table.notes:
         return []
     return [
         r"\par\smallskip\noindent",
         r"\begin{minipage}{\linewidth}\footnotesize\raggedright",
-        *(_tied(note) for note in table.notes),
+        r"\\".join(f"{_tied(note)}\n" for note in table.notes).rstrip(),
         r"\end{minipage}",
     ]
 
@@ -194,6 +194,8 @@ def all_document(
         r"\documentclass[11pt,a4paper]{article}",
         r"\usepackage[margin=18mm]{geometry}",
         *(rf"\usepackage{{{package}}}" for package in PACKAGES),
+        # A page that holds floats only starts at its top.
+        r"\makeatletter\setlength{\@fptop}{0pt}\makeatother",
         r"\begin{document}",
         r"\begin{center}",
         rf"{{\Large gensight: tables of the run \textbf{{{escape(run_name)}}}}}\\[4pt]",

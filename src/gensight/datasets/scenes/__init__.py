@@ -26,5 +26,10 @@ DEFAULTS = {
     "height": 384,
     "knobs": {},
 }
+# What tables print beside the numbers of a task.
+FACTS = {
+    "depth": "truth in metres (scale 1), valid from 0.1 to 50 m, no crop; clipped after alignment",
+    "counting": "dots count inside the visible masks of the counted things",
+}
 
 __all__ = ["DEFAULTS", "VERSION", "iter_samples"]
