@@ -65,15 +65,6 @@ class Freshness:
         return [str(MARKER)] if planned.path in self.outdated else []
 
 
-def _adopt(planned: PlannedFile, footer: Footer, ledger: Path) -> None:
-    """Take over a file that was laid in; its replies answer for their keys from now on."""
-    if planned.stage == "generations":
-        from gensight.runner.adoption import adopt
-
-        adopt(ledger, planned.determinants["model"], Path(planned.path))
-    mark_built(planned.path, footer.content)
-
-
 def settle(files: Mapping[str, PlannedFile], *, main_process: bool, ledger: Path) -> Freshness:
     """Judge every planned file that exists; only the main process writes anything.
 
@@ -93,6 +84,8 @@ def settle(files: Mapping[str, PlannedFile], *, main_process: bool, ledger: Path
         else:
             verdict.outdated.add(path)
     _refuse_foreign([files[path] for path in found if path in verdict.outdated], found)
+    for path in verdict.outdated:
+        _refuse_asking_again(files[path], files, ledger)
     if main_process:
         try:
             _act(files, found, verdict, footers, ledger)
@@ -178,6 +171,35 @@ def _refuse_foreign(outdated: Sequence[PlannedFile], found: Mapping[str, Footer]
         f"{key.split('.')[-1]} back, or take everything over with: gensight archive adopt (then "
         f"replies that fit are replayed, and the rest is made again)"
     )
+
+
+def _refuse_asking_again(
+    planned: PlannedFile, files: Mapping[str, PlannedFile], ledger: Path
+) -> None:
+    """Stop where reading answers again would silently ask a model again.
+
+    That is so in a checkout into which scores or predictions were laid without their generations.
+    """
+    if planned.stage not in ("predictions", "scores"):
+        return
+    model = planned.path.split("/")[2]
+    if any((ledger / kind / model).exists() for kind in ("replies", "adopted")):
+        return
+    for path in _answers_of(planned, files):
+        if not Path(path).exists():
+            raise RecordError(
+                f"{planned.path} must be made again, and the answers that it was made from are not "
+                f"here: lay in {path}, or remove {planned.path} to ask {model} again"
+            )
+
+
+def _answers_of(planned: PlannedFile, files: Mapping[str, PlannedFile]) -> list[str]:
+    """Return the generations below a file that must be made again, as far as they are needed."""
+    answers = [path for path in planned.inputs if files[path].stage == "generations"]
+    for path in planned.inputs:
+        if files[path].stage == "predictions" and not Path(path).exists():
+            answers += _answers_of(files[path], files)
+    return answers
 
 
 def _is_foreign(planned: PlannedFile, footer: Footer) -> bool:

@@ -116,6 +116,25 @@ def test_only_scores_rebuild_the_tables(clone: Checkout, finished_results: Check
     assert clone.planned() == {}
 
 
+def test_a_metric_version_over_bare_scores_asks_nothing_in_silence(
+    clone: Checkout, finished_results: Checkout
+) -> None:
+    shutil.copytree(finished_results.folder / "results/scores", clone.folder / "results/scores")
+    clone.run()
+    clone.replace("src/gensight/metrics/mae.py", "VERSION = 1", "VERSION = 2")
+    done = clone.snakemake("-n", check=False)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("gensight: ")]
+    assert done.returncode == 1
+    assert len(lines) == 1
+    assert "the answers that it was made from are not here" in lines[0]
+    # With the answers laid in, everything is read again and nothing is asked.
+    shutil.copytree(
+        finished_results.folder / "results/generations", clone.folder / "results/generations"
+    )
+    planned = clone.planned()
+    assert planned["score"] == 2 and not any(rule.startswith("generate") for rule in planned)
+
+
 def test_galleries_never_generate_again(clone: Checkout, finished: Checkout) -> None:
     """Scores alone are enough: what is not in the archive is a tile that says so."""
     clone.edit("config/config.yaml", run__figures=["gallery_segmentation"])
