@@ -1,41 +1,16 @@
-"""A model is one YAML, a benchmark one YAML and one module, a metric or extractor one module."""
+"""The examples of docs/ run as they stand: each addition is a YAML, or a YAML and a module."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pyarrow.parquet as pq
 import pytest
-from conftest import Checkout
+import yaml
+from conftest import ROOT, Checkout
 
 pytestmark = pytest.mark.workflow
-
-COINS = '''
-"""Coins: grey discs on a page, counted. Drawn here."""
-import numpy as np
-
-from gensight import images
-from gensight.records import Sample
-
-VERSION = 1
-DEFAULTS = {"seed": 0}
-
-
-def iter_samples(parameters, ranks):
-    """Yield pages with rank % 4 discs."""
-    rows, columns = np.mgrid[:120, :160]
-    for rank in ranks:
-        rng = np.random.default_rng([parameters["seed"], rank])
-        page = rng.integers(200, 255, (120, 160, 3)).astype(np.uint8)
-        points = []
-        for place in range(rank % 4):
-            x, y = 20 + 35 * place, int(rng.integers(20, 100))
-            page[(columns - x) ** 2 + (rows - y) ** 2 < 100] = 60
-            points.append({"x": float(x), "y": float(y)})
-        yield Sample(
-            sample_id=f"coins_{rank:06}", rank=rank, cluster_id=f"coins_{rank}", width=160,
-            height=120, image={"bytes": images.encode_png(page), "path": f"coins_{rank:06}.png"},
-            query="coins", target_count=len(points), target_points=points,
-        )
-'''
 
 MEDIAN_ERROR = '''
 """Median absolute count error."""
@@ -58,71 +33,80 @@ def aggregate(parts):
     return float(np.median(parts["absolute_error"]))
 '''
 
-ALWAYS_TWO = '''
-"""Reads every answer as two."""
-from gensight.extractors import Reading
 
-VERSION = 1
-DEFAULTS = {"answer": 2}
-
-
-def extract(answer, parameters):
-    """Return the same count for any picture."""
-    return [Reading(variant="two", fields={"count": parameters["answer"], "points": []})]
-'''
+def example(page: str, language: str, place: int = 0) -> str:
+    """Return a code block of a page of the documentation."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)[place]
 
 
-def test_a_model_is_one_yaml(finished: Checkout) -> None:
-    finished.write_yaml(
-        "config/models/oracle_soft.yaml",
-        {
-            "adapter": "reference",
-            "generation": {"method": "oracle", "disturbance": "blur", "severities": [3]},
-            "role": "disturbed",
-            "failed_above": None,
-            "display": {"label": "Oracle, soft", "group": "reference", "order": 26},
-        },
-    )
+def summary_of(checkout: Checkout, benchmark: str) -> list[dict[str, object]]:
+    return pq.read_table(checkout.folder / f"results/summaries/{benchmark}.parquet").to_pylist()
+
+
+def test_the_model_of_the_documentation(finished: Checkout) -> None:
+    text = example("adding-a-model.md", "yaml")
+    Path(finished.folder / "config/models/oracle_soft.yaml").write_text(text)
     models = ["oracle", "oracle_plan", "echo", "oracle_soft"]
     finished.edit("config/config.yaml", run__models=models)
     finished.run()
-    assert "Oracle, soft" in (finished.folder / "results/tables/all.tex").read_text()
+    assert (
+        yaml.safe_load(text)["display"]["label"]
+        in (finished.folder / "results/tables/all.tex").read_text()
+    )
 
 
-def test_a_benchmark_a_metric_and_an_extractor_are_modules(checkout: Checkout) -> None:
+def test_the_benchmark_and_the_extractor_of_the_documentation(checkout: Checkout) -> None:
     library = checkout.folder / "src/gensight"
-    (library / "datasets/coins.py").write_text(COINS)
+    (library / "datasets/coins.py").write_text(example("adding-a-benchmark.md", "python"))
     (library / "metrics/median_error.py").write_text(MEDIAN_ERROR)
-    (library / "extractors/always_two.py").write_text(ALWAYS_TWO)
-    scorer = {"measure": "count_match", "metrics": ["mae", "median_error"]}
-    checkout.write_yaml(
-        "config/benchmarks/coins.yaml",
-        {
-            "task": "counting",
-            "dataset": {"module": "coins"},
-            "n": 8,
-            "prompts": ["mid"],
-            "scorers": {
-                "dots": {"extractor": "dots", **scorer},
-                "two": {"extractor": "always_two", **scorer},
-            },
-            "display": {"label": "Coins"},
-        },
-    )
-    checkout.edit(
-        "config/config.yaml",
-        run__benchmarks=["coins"],
-        run__models=["oracle"],
-        run__tables=[],
-        run__prompts=["mid"],
-    )
+    (library / "extractors/always_two.py").write_text(example("adding-a-metric.md", "python", 1))
+    benchmark = yaml.safe_load(example("adding-a-benchmark.md", "yaml"))
+    benchmark["scorers"]["two"] = {
+        "extractor": "always_two",
+        "measure": "count_match",
+        "metrics": ["mae", "median_error"],
+    }
+    checkout.write_yaml("config/benchmarks/coins.yaml", benchmark)
+    checkout.edit("config/config.yaml", run__benchmarks=["coins"], run__models=["oracle"])
+    checkout.edit("config/config.yaml", run__tables=[], run__prompts=["mid"])
     checkout.run("results/summaries/coins.parquet")
-    rows = pq.read_table(checkout.folder / "results/summaries/coins.parquet").to_pylist()
-    found = {(row["scorer"], row["metric"]): row["value"] for row in rows}
+    found = {(r["scorer"], r["metric"]): r["value"] for r in summary_of(checkout, "coins")}
     # Truths 0, 1, 2, 3 twice: "two" is off by 2, 1, 0, 1.
     assert found == {
         ("dots", "mae"): 0.0,
-        ("dots", "median_error"): 0.0,
+        ("dots", "rmse"): 0.0,
         ("two", "mae"): 1.0,
         ("two", "median_error"): 1.0,
     }
+
+
+def test_the_metric_of_the_documentation(finished: Checkout) -> None:
+    """It also meets answers that failed: one model returns no picture at all."""
+    library = finished.folder / "src/gensight"
+    (library / "metrics/dice.py").write_text(example("adding-a-metric.md", "python"))
+    (library / "models/openai_images.py").write_text(
+        "from gensight.models import Reply\n"
+        "VERSION = 1\nREADS_TRUTH = False\nDEFAULTS = {}\n"
+        "class Silent:\n"
+        "    fit_digest = ''\n"
+        "    def answer(self, turn):\n"
+        "        return Reply('no_image')\n"
+        "def open_model(generation, held_out):\n"
+        "    return Silent()\n"
+    )
+    finished.write_yaml(
+        "config/models/silent.yaml", {"adapter": "openai_images", "display": {"label": "Silent"}}
+    )
+    metrics = ["giou", "ciou", "query_sensitivity", "dice"]
+    finished.edit("config/benchmarks/scenes_segmentation.yaml", scorers__mask__metrics=metrics)
+    finished.edit("config/config.yaml", run__models=["oracle", "silent"], run__prompts=["mid"])
+    finished.edit("config/config.yaml", run__tables=[])
+    finished.run("results/summaries/scenes_segmentation.parquet")
+    found = {
+        row["model"]: row["value"]
+        for row in summary_of(finished, "scenes_segmentation")
+        if row["metric"] == "dice" and row["stratum"] is None
+    }
+    assert found["silent"] == 0.0
+    assert found["oracle"] > 97
