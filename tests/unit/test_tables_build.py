@@ -369,3 +369,10 @@ def test_notes_of_models_share_a_letter_when_they_are_the_same():
     }
     table = build([summary(name) for name in models], models=models)
     assert table.notes[2:4] == ("a: never run here.", "b: seen in training.")
+
+
+def test_a_table_without_rows_says_so():
+    assert "No model of this run does this task." in build([], spec()).notes
+    assert (
+        "No model of this run does this task." not in build([summary("alpha", 0.5)], spec()).notes
+    )

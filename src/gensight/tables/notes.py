@@ -36,7 +36,8 @@ def table_notes(
 ) -> list[str]:
     """Return the notes in printing order; a mark is explained only where it occurs."""
     cells = [cell for group in groups for row in group.rows for cell in row.cells]
-    notes = [*_mark_notes(spec, columns, groups, cells, infos), *_column_notes(columns)]
+    empty = [] if any(group.rows for group in groups) else ["No model of this run does this task."]
+    notes = [*empty, *_mark_notes(spec, columns, groups, cells, infos), *_column_notes(columns)]
     notes += _left_out(cells, benchmarks)
     notes += [f"{mark}: {text}." for text, mark in _stripped(note_marks(groups))]
     notes += [*spec.notes, *facts.protocol]
