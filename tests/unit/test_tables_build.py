@@ -376,3 +376,14 @@ def test_a_table_without_rows_says_so():
     assert (
         "No model of this run does this task." not in build([summary("alpha", 0.5)], spec()).notes
     )
+
+
+def test_a_rank_that_turns_without_failed_answers_is_warned_of():
+    rows = [
+        summary("alpha", 0.6, valid_only=0.6, common_valid=0.6),
+        summary("beta", 0.5, valid_only=0.9, common_valid=0.55),
+    ]
+    (warning,) = [note for note in build(rows, spec()).notes if note.startswith("Warning")]
+    assert "rank differently in" in warning and "gIoU" in warning
+    agreeing = [rows[0], summary("beta", 0.5, valid_only=0.55, common_valid=0.55)]
+    assert not any(note.startswith("Warning") for note in build(agreeing, spec()).notes)

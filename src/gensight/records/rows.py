@@ -192,6 +192,7 @@ class Summary:
 
     `value` applies the failure policy, `valid_only` leaves answers out that could not be read or do
     not have the asked format; `n_valid` counts the others and `coverage` is their share of `n`.
+    `common_valid` is the number over the `common_n` answers that every measured model gave validly.
     `format_valid` is that share again, with its Wilson interval at `n_eff`. `infrastructure` counts
     answers that never arrived: they are not scored and block a final table.
     """
@@ -209,6 +210,8 @@ class Summary:
     unit: str = column(pa.string())
     value: float | None = optional(pa.float64())
     valid_only: float | None = optional(pa.float64())
+    common_valid: float | None = optional(pa.float64())
+    common_n: int | None = optional(pa.int64())
     n: int = column(pa.int64())
     n_valid: int = column(pa.int64())
     coverage: float | None = optional(pa.float64())

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from gensight.specs.base import NAME_PATTERN, Names, Spec
 
-Statistic = Literal["value", "valid_only", "coverage", "format_valid", "gain"]
+Statistic = Literal["value", "valid_only", "common_valid", "coverage", "format_valid", "gain"]
 
 
 class ColumnSpec(Spec):

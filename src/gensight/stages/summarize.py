@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +21,45 @@ def summarize(output: str, determinants: Mapping[str, Any]) -> int:
     One row per cell, scorer, variant, fit, severity, stratum and metric. Floors and ceilings are
     the best floor row and the ceiling row of the same prompt, scorer, variant, fit and stratum.
     """
-    digests = determinants["scores"]
-    rows = [row for path, digest in digests.items() for row in _summarize_cell(path, digest)]
-    bounded = _with_bounds(rows, determinants["roles"])
-    return write_rows(output, Summary, bounded, determinants, digests)
+    digests, roles = determinants["scores"], determinants["roles"]
+    common = _common_valid(digests, roles)
+    rows = [
+        row
+        for path, digest in digests.items()
+        for row in _summarize_cell(path, digest, common if _is_measured(path, roles) else {})
+    ]
+    return write_rows(output, Summary, _with_bounds(rows, roles), determinants, digests)
+
+
+#: The answers, as (sample, repeat), that every measured model gave in the asked format, by what
+#: makes answers comparable: prompt, scorer and variant.
+Common = Mapping[tuple[str, str, str], set[tuple[str, int]]]
+
+
+def _common_valid(digests: Mapping[str, str], roles: Mapping[str, str]) -> Common:
+    """Return what all measured models answered validly; nothing where there is only one model."""
+    found: dict[tuple[str, str, str], list[set[tuple[str, int]]]] = defaultdict(list)
+    for path, digest in digests.items():
+        if not _is_measured(path, roles):
+            continue
+        _, _, prompt, scorer = _names_of(path)
+        valid: dict[str, set[tuple[str, int]]] = defaultdict(set)
+        for score in RowFile(path, Score, digest):
+            answers = valid[score.variant]
+            if score.format_valid:
+                answers.add((score.sample_id, score.repeat))
+        for variant, answers in valid.items():
+            found[(prompt, scorer, variant)].append(answers)
+    return {key: set.intersection(*sets) for key, sets in found.items() if len(sets) > 1}
+
+
+def _is_measured(path: str, roles: Mapping[str, str]) -> bool:
+    return roles[_names_of(path)[0]] == "measured"
+
+
+def _names_of(path: str) -> list[str]:
+    """Return model, benchmark, prompt and scorer of a scores file."""
+    return path.removesuffix(".parquet").split("/")[2:]
 
 
 class Group(NamedTuple):
@@ -69,8 +105,8 @@ def _put(column: dict[int, float], place: int, number: float | None) -> None:
         column[place] = number
 
 
-def _summarize_cell(path: str, digest: str) -> Iterator[Summary]:
-    model, benchmark, prompt, scorer = path.removesuffix(".parquet").split("/")[2:]
+def _summarize_cell(path: str, digest: str, common: Common) -> Iterator[Summary]:
+    model, benchmark, prompt, scorer = _names_of(path)
     file = RowFile(path, Score, digest)
     groups: dict[Group, _Answers] = defaultdict(_Answers)
     for score in file:
@@ -81,15 +117,23 @@ def _summarize_cell(path: str, digest: str) -> Iterator[Summary]:
     for group, answers in groups.items():
         for name in names:
             cell = {"model": model, "benchmark": benchmark, "prompt": prompt, "scorer": scorer}
-            yield _summary(cell, group, answers, name)
+            shared = common.get((prompt, scorer, group.variant))
+            yield _summary(cell, group, answers, name, shared)
 
 
-def _summary(cell: dict[str, str], group: Group, answers: _Answers, name: str) -> Summary:
+def _summary(
+    cell: dict[str, str],
+    group: Group,
+    answers: _Answers,
+    name: str,
+    shared: set[tuple[str, int]] | None,
+) -> Summary:
     metric, heads = metrics.load(name), answers.heads
     infrastructure = np.array([h.outcome in INFRASTRUCTURE_OUTCOMES for h in heads])
     no_truth = np.array([h.status == "no_ground_truth" for h in heads])
     scored = ~infrastructure & ~no_truth
     valid = scored & np.array([h.format_valid for h in heads])
+    common = valid & np.array([key in (shared or ()) for key in answers.places])
     clusters = [h.cluster_id for h, kept in zip(heads, scored, strict=True) if kept]
     parts = answers.columns(answers.value, scored)
     interval = statistics.interval(metric, parts, clusters)
@@ -101,10 +145,10 @@ def _summary(cell: dict[str, str], group: Group, answers: _Answers, name: str) -
         metric=name,
         higher_is_better=metric.HIGHER_IS_BETTER,
         unit=metric.UNIT,
-        value=_finite(metric.aggregate(parts)) if scored.any() else None,
-        valid_only=_finite(metric.aggregate(answers.columns(answers.raw, valid)))
-        if valid.any()
-        else None,
+        value=_aggregated(metric, parts, scored),
+        valid_only=_aggregated(metric, answers.columns(answers.raw, valid), valid),
+        common_valid=_aggregated(metric, answers.columns(answers.raw, common), common),
+        common_n=None if shared is None else int(common.sum()),
         n=int(scored.sum()),
         n_valid=int(valid.sum()),
         coverage=float(valid.sum() / scored.sum()) if scored.any() else None,
@@ -123,8 +167,9 @@ def _summary(cell: dict[str, str], group: Group, answers: _Answers, name: str) -
     )
 
 
-def _finite(value: float | None) -> float | None:
-    """Return a number, or None where nothing was defined."""
+def _aggregated(metric: ModuleType, parts: Any, kept: np.ndarray) -> float | None:
+    """Return a metric over the kept answers, None where there are none or nothing is defined."""
+    value = metric.aggregate(parts) if kept.any() else None
     return None if value is None or not np.isfinite(value) else float(value)
 
 

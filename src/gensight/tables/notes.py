@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from gensight.specs.tables import TableSpec
-from gensight.tables.cells import Cell, Column, Group, ModelInfo, RunFacts
+from gensight.tables.cells import (
+    COMPETING_ROLES,
+    Cell,
+    Column,
+    Group,
+    ModelInfo,
+    RunFacts,
+)
 from gensight.tables.rules import failing_share
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -39,6 +47,7 @@ def table_notes(
     empty = [] if any(group.rows for group in groups) else ["No model of this run does this task."]
     notes = [*empty, *_mark_notes(spec, columns, groups, cells, infos), *_column_notes(columns)]
     notes += _left_out(cells, benchmarks)
+    notes += _rank_flips(columns, groups)
     notes += [f"{mark}: {text}." for text, mark in _stripped(note_marks(groups))]
     notes += [*spec.notes, *facts.protocol]
     return [*notes, f"Run {facts.name}, digest {facts.digest[:12]}."]
@@ -109,6 +118,33 @@ def _column_notes(columns: Sequence[Column]) -> list[str]:
     for scale, headers in scaled.items():
         notes.append(f"Printed × {scale:g}: {', '.join(dict.fromkeys(headers))}.")
     return list(dict.fromkeys(notes))
+
+
+def _rank_flips(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]:
+    """Warn where leaving failed answers out would order the measured rows differently.
+
+    PROTOCOLS 1.4: a model must not rise by refusing what is hard.
+    """
+    rows = [row for group in groups for row in group.rows if row.role in COMPETING_ROLES]
+    flipped = []
+    for index, column in enumerate(columns):
+        if column.readable or column.spec.statistic != "value" or column.spec.minus_fit:
+            continue
+        shown = [row.cells[index].summary for row in rows if row.cells[index].kind == "number"]
+        kept = [row for row in shown if row is not None and row.value is not None]
+        orders = {
+            tuple(row.model for row in sorted(kept, key=attrgetter(name)))
+            for name in ("value", "valid_only", "common_valid")
+            if all(getattr(row, name) is not None for row in kept)
+        }
+        if len(orders) > 1:
+            flipped.append(f"{column.group}: {column.header}")
+    if not flipped:
+        return []
+    return [
+        "Warning: without failed answers (valid only, or common valid) the measured rows rank "
+        f"differently in {'; '.join(flipped)}."
+    ]
 
 
 def _left_out(cells: Sequence[Cell], benchmarks: Mapping[str, str]) -> list[str]:

@@ -20,6 +20,8 @@ SUMMARY_FIELDS = (
     "higher_is_better",
     "value",
     "valid_only",
+    "common_valid",
+    "common_n",
     "interval_low",
     "interval_high",
     "interval_method",
