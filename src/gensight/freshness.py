@@ -83,9 +83,11 @@ def settle(files: Mapping[str, PlannedFile], *, main_process: bool, ledger: Path
                 verdict.adopted.append(path)
         else:
             verdict.outdated.add(path)
-    _refuse_foreign([files[path] for path in found if path in verdict.outdated], found)
-    for path in verdict.outdated:
-        _refuse_asking_again(files[path], files, ledger)
+    # In the plan's order, not the set's: the same fault is always told of the same file.
+    outdated = [files[path] for path in found if path in verdict.outdated]
+    _refuse_foreign(outdated, found)
+    for planned in outdated:
+        _refuse_asking_again(planned, files, ledger)
     if main_process:
         try:
             _act(files, found, verdict, footers, ledger)

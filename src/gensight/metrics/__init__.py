@@ -50,6 +50,17 @@ def part_of(name: str, scale: float = 1) -> Value:
     return _value
 
 
+def share_of(numerator: Sequence[str], denominator: Sequence[str]) -> Value:
+    """Return the value, in percent, of one sample's parts over its parts; None over nothing."""
+
+    def _value(parts: Mapping[str, float]) -> float | None:
+        total = sum(parts.get(name, 0.0) for name in denominator)
+        return 100 * sum(parts.get(name, 0.0) for name in numerator) / total if total else None
+
+    _value.__doc__ = f"Return {' + '.join(numerator)} over {' + '.join(denominator)} of one sample."
+    return _value
+
+
 def values_of(value: Value, parts: Mapping[str, ArrayLike]) -> np.ndarray:
     """Return the value of every sample, float64 (n,), NaN where it is not defined."""
     columns = {name: np.asarray(column, np.float64).tolist() for name, column in parts.items()}

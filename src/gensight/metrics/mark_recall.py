@@ -9,9 +9,7 @@ things of a failed answer are all missed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import ratio_of
+from gensight.metrics import ratio_of, share_of
 
 VERSION = 1
 MEASURE = "count_match"
@@ -21,11 +19,5 @@ INTERVAL = "ratio"
 NUMERATOR = ("matched",)
 DENOMINATOR = ("matched", "missed")
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return the share of one picture in percent, None where there is nothing to share."""
-    total = sum(parts.get(name, 0.0) for name in DENOMINATOR)
-    return 100 * parts.get("matched", 0.0) / total if total else None
-
-
+value = share_of(NUMERATOR, DENOMINATOR)
 aggregate = ratio_of(NUMERATOR, DENOMINATOR)
