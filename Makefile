@@ -5,7 +5,7 @@ CORES ?= 2
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench clean
+.PHONY: help setup demo twin test lint bench clean
 
 help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | expand -t 10
@@ -21,6 +21,10 @@ setup: .venv/ready  ## Make .venv and install gensight with its development tool
 demo: setup  ## Run the whole pipeline on the built-in benchmarks (no GPU, key or download)
 	$(BIN)/snakemake --cores $(CORES) --logger gensight
 
+twin: setup  ## Build every table of ProbeGen from synthetic twins of its eleven data sets
+	$(BIN)/gensight data twin twin
+	$(BIN)/snakemake --cores $(CORES) --logger gensight --configfile config/runs/twin.yaml
+
 test: setup  ## Run the core tests
 	$(BIN)/pytest --numprocesses $(CORES)
 
@@ -34,4 +38,4 @@ bench: setup  ## Measure speed and size as ratios; writes bench.json
 	$(BIN)/python bench/bench.py
 
 clean:  ## Remove generated results and logs; the ledger (replies) stays
-	rm -rf results logs .snakemake
+	rm -rf results logs .snakemake twin

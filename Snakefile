@@ -13,6 +13,7 @@ include: "workflow/rules/generate.smk"
 include: "workflow/rules/extract.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/summarize.smk"
+include: "workflow/rules/sweep.smk"
 include: "workflow/rules/report.smk"
 
 

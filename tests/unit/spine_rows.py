@@ -34,6 +34,8 @@ VALUES = {
     "list<element: struct<size": [MASK, MASK],
     "list<element: struct<x": [POINT],
     "list<element: struct<parts": [TURN],
+    "list<element: struct<left": [{"left": 0.0, "top": 1.5, "right": 4.0, "bottom": 6.0, "score": 1.0}],
+    "list<element: struct<name: string, x": [{"name": "tip", "x": 0.5, "y": 1.25}],
     "list<element: struct<name: string, value: string": {"knob": "3", "another": ""},
     "list<element: struct<name: string, value: double": {"found": 3.0, "another": -0.5},
     "list<element: string": ["a", "b"],

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cli_files import HTML, answer, error, halves, save
+from cli_files import HTML, answer, call, error, halves, save
 from PIL import Image
 
 from gensight import images
@@ -30,7 +30,7 @@ def sample(rank, **columns):
         "sample_id": f"scene_{rank:04d}",
         "rank": rank,
         "cluster_id": "c",
-        "licence": "CC0-1.0",
+        "licence": "gensight",
         "image": picture(encoded("PNG", rank)),
         "width": 6,
         "height": 4,
@@ -56,6 +56,16 @@ def generation(rank, data, **columns):
 def stored(tmp_path, row, rows):
     path = tmp_path / "rows.parquet"
     write_rows(path, row, rows, {"stage": "test"})
+    return path
+
+
+def answered(tmp_path, row, rows, samples=()):
+    """Write rows where their stage does, beside the samples they answer; return their path."""
+    stage = f"{row.__name__.lower()}s"
+    path = tmp_path / f"results/{stage}/oracle/rooms/mid/all.parquet"
+    write_rows(path, row, rows, {"stage": stage})
+    samples = samples or [sample(rank) for rank in sorted({row.rank for row in rows})]
+    write_rows(tmp_path / "results/samples/rooms.parquet", Sample, samples, {"stage": "samples"})
     return path
 
 
@@ -92,7 +102,7 @@ def test_metadata_has_a_row_for_each_and_every_column_but_pictures(tmp_path):
     assert set(table.column_names) == expected | {"file_name", "target_mask_file_name"}
     assert table.column("file_name").to_pylist() == ["scene_0000.png", "scene_0001.png"]
     assert table.column("target_mask_file_name").to_pylist() == ["scene_0000_target_mask.png", None]
-    assert table.column("licence").to_pylist() == ["CC0-1.0"] * 2
+    assert table.column("licence").to_pylist() == ["gensight"] * 2
     assert table.column("target_mask").to_pylist() == [MASK, None]
     assert table.column("knobs").to_pylist()[0] == [{"name": "light", "value": "low"}]
 
@@ -102,7 +112,7 @@ def test_generations_keep_their_bytes_and_get_the_right_extension(tmp_path):
     rows = [generation(i, data) for i, data in enumerate(contents)]
     rows.append(generation(4, None, outcome="refused_output"))
     out = tmp_path / "out"
-    found = answer("export", stored(tmp_path, Generation, rows), out)
+    found = answer("export", answered(tmp_path, Generation, rows), out)
     assert (found["files"], found["without_picture"], found["unreadable"]) == (4, 1, 1)
     written = metadata(out).column("file_name").to_pylist()
     assert written == [
@@ -117,7 +127,7 @@ def test_rows_of_one_sample_have_names_of_their_own(tmp_path):
     rows = [generation(0, encoded("PNG", i), **step) for i, step in enumerate(steps)]
     rows += [generation(0, encoded("PNG", 9), turn=1)]
     out = tmp_path / "out"
-    answer("export", stored(tmp_path, Generation, rows), out)
+    answer("export", answered(tmp_path, Generation, rows), out)
     assert metadata(out).column("file_name").to_pylist() == [
         "scene_0000_t0_r0_s0.5.png",
         "scene_0000_t0_r0_s2.png",
@@ -146,7 +156,8 @@ def test_predictions_are_their_masks(tmp_path):
         Prediction(**row, rank=1, status="invalid", reason="unreadable"),
     ]
     out = tmp_path / "out"
-    found = answer("export", stored(tmp_path, Prediction, rows), out)
+    path = answered(tmp_path, Prediction, rows, [sample(0, sample_id="s")])
+    found = answer("export", path, out)
     assert (found["files"], found["without_picture"]) == (1, 1)
     assert names(out) == ["metadata.parquet", "s_otsu_r0.png"]
     table = metadata(out)
@@ -156,7 +167,7 @@ def test_predictions_are_their_masks(tmp_path):
 
 def test_many_row_groups_are_written_in_order(tmp_path):
     rows = [generation(i, encoded("PNG", i)) for i in range(40)]
-    path, out = stored(tmp_path, Generation, rows), tmp_path / "out"
+    path, out = answered(tmp_path, Generation, rows), tmp_path / "out"
     assert pq.ParquetFile(path).num_row_groups == 3
     answer("export", path, out)
     assert metadata(out).column("rank").to_pylist() == list(range(40))
@@ -204,7 +215,7 @@ def scores(tmp_path):
 def test_files_that_cannot_be_exported_are_one_line(tmp_path, make, reason):
     out = tmp_path / "out"
     assert reason in error("export", make(tmp_path), out)
-    assert not out.exists() or not names(out)
+    assert not out.exists()
 
 
 def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path):
@@ -219,3 +230,92 @@ def test_a_foreign_parquet_with_pictures_is_exported(tmp_path):
     out = tmp_path / "out"
     answer("export", tmp_path / "foreign.parquet", out)
     assert metadata(out).to_pylist() == [{"file_name": "0.jpg", "label": 3}]
+
+
+def restricted(rank, **columns):
+    return sample(rank, licence="scannet", target_mask=MASK, **columns)
+
+
+def test_samples_that_may_not_be_shown_are_left_out_and_counted(tmp_path):
+    rows = [sample(0), restricted(1), sample(2, licence="made up"), sample(3, licence=None)]
+    path, out = stored(tmp_path, Sample, rows), tmp_path / "out"
+    found = answer("export", path, out)
+    assert (found["rows"], found["files"], found["restricted"]) == (4, 2, 2)
+    assert found["restricted_licences"] == ["made up", "scannet"]
+    assert names(out) == ["metadata.parquet", "scene_0000.png", "scene_0003.png"]
+    assert metadata(out).column("sample_id").to_pylist() == ["scene_0000", "scene_0003"]
+    # No shown row has a mask, so the metadata has no column of mask files either.
+    assert "target_mask_file_name" not in metadata(out).column_names
+
+
+def test_what_was_left_out_is_told_in_one_line(tmp_path):
+    path = stored(tmp_path, Sample, [sample(0), restricted(1), restricted(2)])
+    lines = call("export", path, tmp_path / "out").stdout.splitlines()
+    told = [line for line in lines if "2 rows may not be shown" in line]
+    assert len(told) == 1
+    assert "ScanNet Terms of Use" in told[0]
+    assert "--include-restricted" in told[0]
+
+
+def test_nothing_is_left_out_for_the_users_own_eyes(tmp_path):
+    path, out = stored(tmp_path, Sample, [sample(0), restricted(1)]), tmp_path / "out"
+    found = answer("export", path, out, "--include-restricted")
+    assert (found["files"], found["restricted"]) == (3, 0)
+    assert (out / "scene_0001_target_mask.png").exists()
+
+
+def test_where_nothing_may_be_shown_no_folder_is_left(tmp_path):
+    path, out = stored(tmp_path, Sample, [restricted(0)]), tmp_path / "out"
+    assert "ScanNet" in error("export", path, out)
+    assert not out.exists()
+
+
+def test_answers_share_the_licence_of_their_sample(tmp_path):
+    rows = [generation(rank, encoded("PNG", rank)) for rank in range(4)]
+    both = generation(4, encoded("PNG", 4), sample_ids=["scene_0000", "scene_0001"])
+    samples = [sample(0), restricted(1), sample(2)]
+    path = answered(tmp_path, Generation, [*rows, both], samples)
+    out = tmp_path / "out"
+    found = answer("export", path, out)
+    # scene_0003 is not among the samples: nobody knows its licence.
+    assert (found["files"], found["restricted"]) == (2, 3)
+    assert found["restricted_licences"] == ["scannet", "unknown"]
+    assert metadata(out).column("rank").to_pylist() == [0, 2]
+
+
+def test_readings_share_the_licence_of_their_sample(tmp_path):
+    row = {"cluster_id": "c", "variant": "otsu", "status": "ok", "outcome": "ok", "mask": MASK}
+    rows = [Prediction(**row, rank=rank, sample_id=f"scene_{rank:04d}") for rank in range(2)]
+    path = answered(tmp_path, Prediction, rows, [sample(0), restricted(1)])
+    found = answer("export", path, tmp_path / "out")
+    assert (found["files"], found["restricted"]) == (1, 1)
+
+
+def test_answers_without_their_samples_are_refused(tmp_path):
+    path = answered(tmp_path, Generation, [generation(0, encoded("PNG"))])
+    (tmp_path / "results/samples/rooms.parquet").unlink()
+    out = tmp_path / "out"
+    told = error("export", path, out)
+    assert "snakemake --cores 2 results/samples/rooms.parquet" in told
+    assert "--include-restricted" in told
+    assert not out.exists()
+    assert answer("export", path, out, "--include-restricted")["files"] == 1
+
+
+def test_answers_outside_a_results_tree_are_refused(tmp_path):
+    path = stored(tmp_path, Generation, [generation(0, encoded("PNG"))])
+    assert "not in a results tree" in error("export", path, tmp_path / "out")
+    assert answer("export", path, tmp_path / "out", "--include-restricted")["files"] == 1
+
+
+def test_a_damaged_samples_file_is_one_line(tmp_path):
+    path = answered(tmp_path, Generation, [generation(0, encoded("PNG"))])
+    save(tmp_path / "results/samples/rooms.parquet", HTML)
+    assert "cannot be read for licences" in error("export", path, tmp_path / "out")
+
+
+def test_answers_of_which_no_picture_came_leave_no_folder(tmp_path):
+    path = answered(tmp_path, Generation, [generation(0, None, outcome="refused_output")])
+    out = tmp_path / "out"
+    assert "no pictures" in error("export", path, out)
+    assert not out.exists()

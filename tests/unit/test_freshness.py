@@ -331,7 +331,7 @@ def test_generations_of_another_adapter_version_are_refused(library):
 def test_generations_of_another_stage_version_are_refused(monkeypatch):
     lay_all(files_of(), [GENERATION])
     monkeypatch.setitem(STAGE_VERSIONS, "generations", STAGE_VERSIONS["generations"] + 1)
-    assert "stage_version is 1 in the file and 2 in the plan" in refusal(files_of())
+    assert "stage_version is 2 in the file and 3 in the plan" in refusal(files_of())
 
 
 @pytest.mark.parametrize("path", [SUMMARY, TABLE])

@@ -179,7 +179,7 @@ VERSIONS = [
     ("measures", "overlap", {"scores", "summaries", "tables"}, "tiny_masks"),
     ("metrics", "giou", {"scores", "summaries", "tables"}, "tiny_masks"),
     ("metrics", "mae", set(), ""),
-    ("datasets", "tiny", {*STAGES} - {"figures"}, "tiny"),
+    ("datasets", "tiny", {*STAGES} - {"figures", "sweeps"}, "tiny"),
 ]
 
 
@@ -206,9 +206,9 @@ def test_a_raised_adapter_version_changes_its_models_alone(tmp_path, library):
 
 # (file, key, new value, stages that change)
 CHANGES = [
-    (MASKS, "n", 40, {*STAGES} - {"figures"}),
-    (MASKS, "dataset.parameters.seed", 2, {*STAGES} - {"figures"}),
-    (MASKS, "held_out.n", 5, {*STAGES} - {"figures"}),
+    (MASKS, "n", 40, {*STAGES} - {"figures", "sweeps"}),
+    (MASKS, "dataset.parameters.seed", 2, {*STAGES} - {"figures", "sweeps"}),
+    (MASKS, "held_out.n", 5, {*STAGES} - {"figures", "sweeps"}),
     (MASKS, "exif", "ignore", {"generations", "predictions", "scores", "summaries", "tables"}),
     (
         MASKS,

@@ -48,7 +48,7 @@ EDITS = [
         {"label": "x"},
         [
             "unknown key 'dispaly' (did you mean 'display'?)",
-            "allowed: adapter, display, failed_above",
+            "allowed: adapter, answers, display",
         ],
     ),
     (
@@ -107,7 +107,7 @@ EDITS = [
         MASKS,
         "scorers.mask.extractor",
         "masks",
-        ["scorers.mask.extractor", "'masks'", "did you mean 'mask'", "allowed: depth, dots, "],
+        ["scorers.mask.extractor", "'masks'", "did you mean 'mask'", "depth, dots, "],
     ),
     (
         MASKS,

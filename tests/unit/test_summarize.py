@@ -42,7 +42,8 @@ def scores(errors: list[float | None]) -> list[Score]:
 
 
 @pytest.fixture
-def summaries(tmp_path, monkeypatch) -> dict[str, Summary]:
+def summary_rows(tmp_path, monkeypatch) -> dict[tuple[str, str | None], Summary]:
+    """The rows of a summary by model and stratum."""
     monkeypatch.chdir(tmp_path)
     planned = {"stage": "scores", "metrics": {"mae": {"metric_version": 1}}}
     paths = {}
@@ -50,9 +51,24 @@ def summaries(tmp_path, monkeypatch) -> dict[str, Summary]:
         path = f"results/scores/{model}/toy/mid/dots.parquet"
         write_rows(path, Score, scores(errors), planned)
         paths[path] = digest_of(planned)
-    determinants = {"stage": "summaries", "benchmark": "toy", "scores": paths, "roles": ROLES}
+    determinants = {
+        "stage": "summaries",
+        "benchmark": "toy",
+        "subsets": [2],
+        "scores": paths,
+        "roles": ROLES,
+        "native": dict.fromkeys(ERRORS, "depth"),
+        "groups": {"brave": "models", "shy": "models", "steady": "others"},
+    }
     summarize("results/summaries/toy.parquet", determinants)
-    return {row.model: row for row in RowFile("results/summaries/toy.parquet", Summary)}
+    rows = RowFile("results/summaries/toy.parquet", Summary)
+    return {(row.model, row.stratum): row for row in rows}
+
+
+@pytest.fixture
+def summaries(summary_rows) -> dict[str, Summary]:
+    """The rows of all samples, by model."""
+    return {model: row for (model, stratum), row in summary_rows.items() if stratum is None}
 
 
 def test_a_failure_counts_and_is_left_out_beside_it(summaries):
@@ -80,3 +96,23 @@ def test_floor_and_ceiling_are_those_of_the_roles(summaries):
         0.0,
         "truth",
     )
+
+
+def test_the_first_ranks_have_a_row_of_their_own(summary_rows):
+    first = summary_rows["brave", "first_2"]
+    assert (first.value, first.n) == (1.0, 2)
+    assert {stratum for _, stratum in summary_rows} == {None, "first_2"}
+
+
+def test_measured_models_are_ranked_in_the_column_and_in_their_group(summaries):
+    sizes = {name: (row.family_size, row.group_size) for name, row in summaries.items()}
+    assert sizes == {
+        "brave": (3, 2),
+        "shy": (3, 2),
+        "steady": (3, 1),
+        "blind": (None, None),
+        "truth": (None, None),
+    }
+    for name in ("brave", "shy", "steady"):
+        row = summaries[name]
+        assert 1 <= row.rank_low <= row.rank_high <= 3

@@ -31,8 +31,9 @@ wildcard_constraints:
     benchmark="[a-z0-9_]+",
     prompt="[a-z0-9_]+",
     shard="[a-z0-9_]+",
-    extractor="[a-z0-9_]+",
+    reading="[a-z0-9_]+",
     scorer="[a-z0-9_]+",
+    sweep="[a-z0-9_]+",
     table="(?!all$)[a-z0-9_]+",
     figure="[a-z0-9_]+",
 

@@ -1,10 +1,10 @@
 """Extraction: what each answer says, by the same rules for every model.
 
 inputs    results/samples/{benchmark}.parquet and the cell's generations
-outputs   results/predictions/{model}/{benchmark}/{prompt}/{extractor}.parquet
+outputs   results/predictions/{model}/{benchmark}/{prompt}/{reading}.parquet
 """
 
-PREDICTIONS = "results/predictions/{model}/{benchmark}/{prompt}/{extractor}.parquet"
+PREDICTIONS = "results/predictions/{model}/{benchmark}/{prompt}/{reading}.parquet"
 
 
 rule extract:
@@ -14,7 +14,7 @@ rule extract:
     output:
         PREDICTIONS,
     log:
-        "logs/extract/{model}/{benchmark}/{prompt}/{extractor}.log",
+        "logs/extract/{model}/{benchmark}/{prompt}/{reading}.log",
     group:
         "cell"
     conda:

@@ -1,6 +1,7 @@
 """Reports: tables, the document of all tables, and figures.
 
-inputs    results/summaries/{benchmark}.parquet; galleries also read their cells
+inputs    results/summaries/{benchmark}.parquet, results/sweeps/{sweep}.parquet; galleries also
+          read their cells
 outputs   results/tables/{table}.tex|.csv|.md, results/tables/all.tex
           results/figures/{figure}.png|.pdf|.json
 """

@@ -1,6 +1,6 @@
 """Scoring: each reading against the truth, raw and under the benchmark's failure policy.
 
-inputs    results/samples/{benchmark}.parquet and the cell's predictions
+inputs    results/samples/{benchmark}.parquet and the cell's predictions (its classes of failure, too)
 outputs   results/scores/{model}/{benchmark}/{prompt}/{scorer}.parquet
 """
 

@@ -1,7 +1,13 @@
 from gensight.doorway import logged
 
 with logged(snakemake):
+    from pathlib import Path
+
+    from gensight.specs.project import data_folder
     from gensight.stages.sample import sample
 
-    count = sample(snakemake.output[0], snakemake.params.determinants)
+    determinants = snakemake.params.determinants
+    # From the config and no param: a data set that moves makes nothing again.
+    folder = data_folder(snakemake.config, Path.cwd(), determinants["dataset"])
+    count = sample(snakemake.output[0], determinants, str(folder))
     print(f"{count} samples")

@@ -15,8 +15,12 @@ from gensight import __version__
 from gensight.errors import GensightError
 
 COMMANDS = {
-    "extract": "Read a mask, a depth map, a count or normals from a generated picture.",
+    "data": "Say which data sets are here and complete; freeze an order; make a synthetic twin.",
+    "extract": "Read a mask, a depth map, a count, boxes, a number, ... from one answer.",
     "score": "Score generated pictures against their truth.",
+    "compare": "Say how two models, prompts or runs differ, sample by sample.",
+    "failures": "Classify one answer; write and read the sheets of human raters.",
+    "audit": "Recompute every derived number that the papers print.",
     "export": "Write the pictures of a result file to a folder.",
     "archive": "Pack, restore, adopt or verify the results of a checkout.",
     "doctor": "Say what is installed, what can run, and what is missing.",

@@ -6,6 +6,9 @@ is its `file_name`, the others are `{column}_file_name`: the convention of Image
 which `datasets` opens the folder. `metadata.parquet` has one row for each exported row, with every
 column that holds no picture. Rows without any picture are counted, not exported; lists of masks
 (the instances of a counting truth) stay as run lengths in the metadata.
+
+Rows of samples whose licence lets no picture be shown are left out, the answers to them and what
+was read from these too (see `gensight.cli.restrictions`).
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ import pyarrow.parquet as pq
 from gensight import atomic, images
 from gensight.cli.files import write_bytes
 from gensight.cli.printing import json_option, print_json, print_table
+from gensight.cli.restrictions import Restrictions, restrictions_of
 from gensight.digests import digest_of
 from gensight.errors import GensightError, ImageError
 from gensight.records.rows import MASK, PICTURE
@@ -41,15 +45,26 @@ MAX_NAME = 120
 @click.argument("result", metavar="RESULT.parquet")
 @click.argument("folder", metavar="DIR")
 @click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty.")
+@click.option(
+    "--include-restricted",
+    is_flag=True,
+    help="Also what may not be shown to others: for your own eyes.",
+)
 @json_option
-def command(result: str, folder: str, overwrite: bool, as_json: bool) -> None:
+def command(
+    result: str, folder: str, overwrite: bool, include_restricted: bool, as_json: bool
+) -> None:
     """Write the pictures and masks of a result file to DIR, with their metadata.
 
     Works for samples, generations, predictions: any Parquet of the pipeline that holds pictures.
+    Leaves out what the licence of a data set keeps from being shown, and says how much.
     """
     with _opened(result) as file:
+        filled = _filled(result, file)
+        restrictions = Restrictions() if include_restricted else restrictions_of(result, file)
+        held = _held(result, filled, restrictions)
         target = _prepared(folder, overwrite)
-        exported = _Exporter(result, file, target)
+        exported = _Exporter(file, target, held, restrictions)
         exported.run()
     facts = {
         "source": result,
@@ -58,12 +73,16 @@ def command(result: str, folder: str, overwrite: bool, as_json: bool) -> None:
         "files": exported.files,
         "without_picture": exported.without_picture,
         "unreadable": exported.unreadable,
+        "restricted": restrictions.number,
+        "restricted_licences": restrictions.licences,
         "metadata": str(target / METADATA),
     }
     if as_json:
         print_json(facts)
     else:
-        print_table(facts.items())
+        print_table((key, value) for key, value in facts.items() if key != "restricted_licences")
+        if restrictions.number:
+            click.echo(restrictions.told)
 
 
 def _opened(result: str) -> pq.ParquetFile:
@@ -74,6 +93,39 @@ def _opened(result: str) -> pq.ParquetFile:
     except (pa.ArrowException, OSError) as error:
         reason = str(error).split(".")[0]
         raise GensightError(f"{result}: not a Parquet file that can be read ({reason})") from None
+
+
+def _filled(result: str, file: pq.ParquetFile) -> dict[str, list[bool]]:
+    """Say of each column of pictures or masks which rows have one.
+
+    Raises:
+        GensightError: none has.
+    """
+    filled = {}
+    for column in file.schema_arrow:
+        if column.type in (PICTURE, MASK):
+            # The smallest leaf tells it without the bytes of the pictures.
+            leaf = f"{column.name}.{'path' if column.type == PICTURE else 'size'}"
+            filled[column.name] = file.read(columns=[leaf]).column(0).is_valid().to_pylist()
+    if not any(any(rows) for rows in filled.values()):
+        raise GensightError(f"{result}: holds no pictures and no masks")
+    return filled
+
+
+def _held(result: str, filled: dict[str, list[bool]], restrictions: Restrictions) -> list[str]:
+    """Return the columns of which a row that may be shown has a picture or mask.
+
+    Raises:
+        GensightError: there is none.
+    """
+    held = [
+        name
+        for name, rows in filled.items()
+        if any(here and index not in restrictions.rows for index, here in enumerate(rows))
+    ]
+    if not held:
+        raise GensightError(f"{result}: nothing to export: {restrictions.told}")
+    return held
 
 
 def _prepared(folder: str, overwrite: bool) -> Path:
@@ -95,9 +147,10 @@ def _prepared(folder: str, overwrite: bool) -> Path:
 class _Exporter:
     """One export, row group by row group; the numbers are those of the final report."""
 
-    source: str
     file: pq.ParquetFile
     folder: Path
+    held: list[str]
+    restrictions: Restrictions
     rows: int = 0
     files: int = 0
     without_picture: int = 0
@@ -106,40 +159,32 @@ class _Exporter:
 
     def run(self) -> None:
         """Write every picture, and the metadata last."""
-        schema = self.file.schema_arrow
-        held = [f.name for f in schema if f.type in (PICTURE, MASK) and self._holds(f.name)]
-        if not held:
-            raise GensightError(f"{self.source}: holds no pictures and no masks")
-        kept = [f for f in schema if f.type != PICTURE]
-        names = ["file_name", *(f"{column}_file_name" for column in held[1:])]
+        kept = [f for f in self.file.schema_arrow if f.type != PICTURE]
+        names = ["file_name", *(f"{column}_file_name" for column in self.held[1:])]
         written = pa.schema([*(pa.field(name, pa.string()) for name in names), *kept])
         with (
             atomic.replacing(self.folder / METADATA) as temporary,
             pq.ParquetWriter(temporary, written) as writer,
         ):
             for group in range(self.file.num_row_groups):
-                rows = list(self._exported(group, held))
+                rows = list(self._exported(group))
                 writer.write_table(pa.Table.from_pylist(rows, schema=written))
 
-    def _holds(self, column: str) -> bool:
-        """Say whether any row has this column, from its smallest leaf alone."""
-        leaf = "path" if self.file.schema_arrow.field(column).type == PICTURE else "size"
-        values = self.file.read(columns=[f"{column}.{leaf}"]).column(0)
-        return values.null_count < len(values)
-
-    def _exported(self, group: int, held: list[str]) -> Iterator[dict[str, Any]]:
+    def _exported(self, group: int) -> Iterator[dict[str, Any]]:
         for row in self.file.read_row_group(group).to_pylist():
             self.rows += 1
-            names = self._write_row(row, held)
+            if self.rows - 1 in self.restrictions.rows:
+                continue
+            names = self._write_row(row)
             if names:
                 yield {**row, **names}
             else:
                 self.without_picture += 1
 
-    def _write_row(self, row: dict[str, Any], held: list[str]) -> dict[str, str]:
+    def _write_row(self, row: dict[str, Any]) -> dict[str, str]:
         """Write a row's pictures; return the metadata columns that name them."""
         stem, names = _stem(row, self.rows - 1), {}
-        for column in held:
+        for column in self.held:
             found = self._content(row[column])
             if found is None:
                 continue

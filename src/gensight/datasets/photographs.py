@@ -40,7 +40,7 @@ BASELINE_M = 0.193001
 PRINCIPAL_POINT_OFFSET_PX = 31.086
 MIN_DEPTH_M = 0.1
 MAX_DEPTH_M = 10.0
-LICENCE = "Middlebury Stereo 2014, shipped with scikit-image (BSD-3-Clause)"
+LICENCE = "middlebury"
 
 LEFT_VIEW = "motorcycle_left.png"
 DISPARITY = "motorcycle_disp.npz"

@@ -15,7 +15,7 @@ MEASURE = "count_match"
 HIGHER_IS_BETTER = False
 UNIT = "nats"
 BOUNDS = (0.0, None)
-INTERVAL = "mean"
+INTERVAL = "percentile"
 
 value = part_of("log_error")
 aggregate = mean_of(value)

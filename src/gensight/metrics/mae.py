@@ -12,7 +12,8 @@ VERSION = 1
 MEASURE = "count_match"
 HIGHER_IS_BETTER = False
 UNIT = "objects"
-INTERVAL = "none"
+BOUNDS = (0.0, None)
+INTERVAL = "log_mean"
 
 value = part_of("absolute_error")
 aggregate = mean_of(value)

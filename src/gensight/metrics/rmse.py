@@ -19,7 +19,9 @@ VERSION = 1
 MEASURE = "count_match"
 HIGHER_IS_BETTER = False
 UNIT = "objects"
-INTERVAL = "none"
+BOUNDS = (0.0, None)
+INTERVAL = "log_mean_square"
+NUMERATOR = ("squared_error",)
 
 
 def value(parts: Mapping[str, float]) -> float | None:

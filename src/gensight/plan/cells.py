@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gensight.errors import SpecError
+from gensight.specs.benchmark import ScorerSpec
 from gensight.specs.project import Project
+
+#: The extractor whose readings are classes of failure: what it finds goes into the other scores.
+CLASSIFIER = "failure_class"
 
 
 class Cell(NamedTuple):
@@ -44,9 +48,54 @@ class Cells:
         """Return the prompts that the run asks of a benchmark."""
         return [p for p in self.run.prompts if p in self.project.benchmarks[benchmark].prompts]
 
+    def scorers(self, cell: Cell) -> dict[str, ScorerSpec]:
+        """Return the scorers that read a cell, by name."""
+        scorers = self.project.benchmarks[cell.benchmark].scorers
+        return {name: spec for name, spec in scorers.items() if self._reads(spec, cell)}
+
+    def _reads(self, scorer: ScorerSpec, cell: Cell) -> bool:
+        model = self.project.models[cell.model]
+        if scorer.prompts is None:
+            asked = model.answers == "image"
+        else:
+            asked = cell.prompt in scorer.prompts
+        role = scorer.roles is None or model.role in scorer.roles
+        subject = scorer.subjects is None or cell.model in self.project.subjects(scorer.subjects)
+        return asked and role and subject
+
+    def classifier(self, cell: Cell) -> ScorerSpec | None:
+        """Return the scorer that finds the classes of failure of a cell, or None."""
+        found = [s for s in self.scorers(cell).values() if s.extractor == CLASSIFIER]
+        return found[0] if found else None
+
+    def sweep_cells(self, sweep: str) -> list[Cell]:
+        """Return the cells that a sweep pools: its subjects, in the run's order."""
+        spec = self.project.sweeps[sweep]
+        return [
+            cell
+            for cell in self.cells(spec.benchmark)
+            if cell.prompt == spec.prompt and spec.scorer in self.scorers(cell)
+        ]
+
+    def sweeps(self) -> list[str]:
+        """Return the sweeps that the run's tables are about, each once."""
+        needed = [b for t in self.run.tables for b in self.tables_needs(t)]
+        return [name for name in dict.fromkeys(needed) if name in self.project.sweeps]
+
+    def tables_needs(self, table: str) -> list[str]:
+        """Return the benchmarks and sweeps that a table is made from in this run.
+
+        A table of a paper's own numbers is made from nothing else.
+        """
+        spec = self.project.tables[table]
+        if self.run.published == "only" and spec.published is not None:
+            return []
+        return spec.benchmarks
+
     def shards(self, cell: Cell) -> dict[str, tuple[int, int | None]]:
         """Return the rank ranges [first, last) of a cell's shards by name; None is "to the end"."""
-        size, n = self.project.models[cell.model].shard_size, self.project.n(cell.benchmark)
+        size = self.project.models[cell.model].shard_size
+        n = self.project.ranks(cell.benchmark, cell.prompt)
         if size is None:
             return {"all": (0, None)}
         if not isinstance(n, int):

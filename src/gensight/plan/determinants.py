@@ -6,27 +6,32 @@ it and a difference can be named by its key.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from gensight.digests import digest_of
+from gensight.digests import digest_of, digest_of_bytes
+from gensight.errors import SpecError
 from gensight.plan import paths
 from gensight.plan.cells import Cell, Cells
 from gensight.plan.seeds import fresh_seed
 from gensight.specs import declared
 from gensight.specs.benchmark import ScorerSpec
+from gensight.specs.checks import NATIVE_DEFAULT
+from gensight.specs.model import ModelSpec
 from gensight.specs.project import Project
+from gensight.specs.tables import TableSpec
 
 #: Raised by hand whenever a stage writes other rows from the same determinants.
 STAGE_VERSIONS = {
-    "samples": 1,
-    "requests": 1,
-    "generations": 1,
-    "predictions": 1,
-    "scores": 1,
-    "summaries": 1,
-    "tables": 1,
+    "samples": 2,
+    "requests": 2,
+    "generations": 2,
+    "predictions": 2,
+    "scores": 2,
+    "summaries": 2,
+    "sweeps": 1,
+    "tables": 2,
     "figures": 1,
 }
 STAGES = tuple(STAGE_VERSIONS)
@@ -38,7 +43,8 @@ class Determinants(Cells):
     def __init__(self, project: Project) -> None:
         super().__init__(project)
         # Per instance: a cache on the class would keep every project alive.
-        for name in ("samples", "requests", "generations", "prediction", "score", "summary"):
+        cached = ("samples", "requests", "generations", "prediction", "score", "summary", "sweep")
+        for name in cached:
             setattr(self, name, cache(getattr(self, name)))
 
     def samples(self, benchmark: str) -> dict[str, Any]:
@@ -47,22 +53,40 @@ class Determinants(Cells):
         parameters = dict(spec.dataset.parameters)
         if parameters.get("seed") == "fresh":
             parameters["seed"] = fresh_seed(self.project.ledger, benchmark)
+        module = spec.dataset.module
+        if self.run.twin and "twin" in declared.constants("datasets", module).get("DEFAULTS", {}):
+            parameters["twin"] = True
         return {
             **_stage("samples"),
             "benchmark": benchmark,
             "task": spec.task,
-            "dataset": spec.dataset.module,
-            "dataset_version": _version("datasets", spec.dataset.module),
+            "dataset": module,
+            "dataset_version": _version("datasets", module),
             "parameters": declared.merged(
                 f"config/benchmarks/{benchmark}.yaml",
                 "dataset.parameters",
                 "datasets",
-                spec.dataset.module,
+                module,
                 parameters,
             ),
+            "manifest": self._manifest(benchmark),
             "n": self.project.n(benchmark),
             "held_out": spec.held_out.model_dump() if spec.held_out else None,
         }
+
+    def _manifest(self, benchmark: str) -> dict[str, str] | None:
+        """Return a benchmark's manifest as path and digest, or None."""
+        name = self.project.benchmarks[benchmark].dataset.manifest
+        if name is None:
+            return None
+        try:
+            content = (self.project.root / name).read_bytes()
+        except OSError as error:
+            raise SpecError(
+                f"config/benchmarks/{benchmark}.yaml: dataset.manifest: {name} cannot be read "
+                f"({error.strerror}); write one with: gensight data manifest {benchmark}"
+            ) from None
+        return {"file": name, "sha256": digest_of_bytes(content)}
 
     def requests(self, benchmark: str, prompt: str) -> dict[str, Any]:
         """Return what determines a benchmark's rendered requests."""
@@ -71,6 +95,7 @@ class Determinants(Cells):
             **_stage("requests"),
             "samples": self.samples(benchmark),
             "prompt": prompt,
+            "ranks": self.run.prompt_ranks.get(prompt),
             "turns": spec["turns"],
         }
 
@@ -94,6 +119,7 @@ class Determinants(Cells):
             )
             if here
             else model.generation,
+            "repeats": model.repeats,
             "exif": spec.exif,
         }
 
@@ -101,30 +127,35 @@ class Determinants(Cells):
         """Return what determines one shard of a cell's generations."""
         return {**self.generations(cell), "shard": shard, "ranks": list(self.shards(cell)[shard])}
 
-    def prediction(self, cell: Cell, extractor: str) -> dict[str, Any]:
-        """Return what determines a cell's predictions by one extractor."""
+    def prediction(self, cell: Cell, reading: str) -> dict[str, Any]:
+        """Return what determines a cell's predictions of one reading."""
         scorers = self.project.benchmarks[cell.benchmark].scorers.values()
-        parameters = next(s.parameters for s in scorers if s.extractor == extractor)
+        scorer = next(s for s in scorers if s.file == reading)
         return {
             **_stage("predictions"),
             "generations": self.generations(cell),
-            "extractor": extractor,
-            "extractor_version": _version("extractors", extractor),
+            "extractor": scorer.extractor,
+            "extractor_version": _version("extractors", scorer.extractor),
             "parameters": declared.merged(
                 f"config/benchmarks/{cell.benchmark}.yaml",
                 "scorers.parameters",
                 "extractors",
-                extractor,
-                parameters,
+                scorer.extractor,
+                scorer.parameters,
             ),
+            "ranks": scorer.ranks,
         }
 
     def score(self, cell: Cell, scorer: str) -> dict[str, Any]:
         """Return what determines a cell's scores by one scorer."""
         spec = self.project.benchmarks[cell.benchmark].scorers[scorer]
+        classifier = self.classifier(cell)
         return {
             **_stage("scores"),
-            "predictions": self.prediction(cell, spec.extractor),
+            "predictions": self.prediction(cell, spec.file),
+            "classes": self.prediction(cell, classifier.file)
+            if classifier and classifier.file != spec.file
+            else None,
             "scorer": scorer,
             "measure": spec.measure,
             "measure_version": _version("measures", spec.measure),
@@ -146,24 +177,66 @@ class Determinants(Cells):
         return {**settings, "answer_form": final.answer_form.model_dump()}
 
     def summary(self, benchmark: str) -> dict[str, Any]:
-        """Return what determines a benchmark's summary: its cells' scores and their roles."""
+        """Return what determines a benchmark's summary: its cells' scores, roles and groups.
+
+        Measured models are ranked within their group, so that group is more than a heading.
+        """
+        cells = self.cells(benchmark)
+        models = {cell.model: self.project.models[cell.model] for cell in cells}
         return {
             **_stage("summaries"),
             "benchmark": benchmark,
+            "subsets": self.project.benchmarks[benchmark].subsets,
             "scores": {
                 paths.score_path(cell, scorer): digest_of(self.score(cell, scorer))
-                for cell in self.cells(benchmark)
-                for scorer in self.project.benchmarks[benchmark].scorers
+                for cell in cells
+                for scorer, spec in self.scorers(cell).items()
+                if spec.summarised
             },
-            "roles": {
-                cell.model: self.project.models[cell.model].role for cell in self.cells(benchmark)
+            "roles": {name: model.role for name, model in models.items()},
+            "native": {name: _native(model) for name, model in models.items()},
+            "groups": {n: m.display.group for n, m in models.items() if m.role == "measured"},
+        }
+
+    def sweep(self, sweep: str) -> dict[str, Any]:
+        """Return what determines a sweep: its spec, its grid and the scores that it pools."""
+        spec = self.project.sweeps[sweep]
+        scorer = self.project.benchmarks[spec.benchmark].scorers[spec.scorer]
+        cells = self.sweep_cells(sweep)
+        return {
+            **_stage("sweeps"),
+            "sweep": sweep,
+            "spec": spec.model_dump(),
+            "parameters": scorer.parameters,
+            "metric_version": _version("metrics", spec.metric),
+            "scores": {
+                paths.score_path(cell, spec.scorer): digest_of(self.score(cell, spec.scorer))
+                for cell in cells
             },
         }
 
     def table(self, table: str) -> dict[str, Any]:
         """Return what determines a table: its spec, labels and summaries."""
-        spec = self.project.tables[table]
-        return {**_stage("tables"), "table": table, **self._report(spec)}
+        spec, needs = self.project.tables[table], self.tables_needs(table)
+        return {
+            **_stage("tables"),
+            "table": table,
+            "subjects": self.project.subjects(spec.subjects) if spec.subjects else [],
+            "published": self._published(spec),
+            **self._report(spec, needs),
+        }
+
+    def _published(self, spec: TableSpec) -> dict[str, Any] | None:
+        """Return how a table prints a paper's own numbers, with the digest of those numbers."""
+        how = self.run.published
+        if how == "hide" or spec.published is None:
+            return None
+        name = f"resources/published/{spec.published.paper}_table_{spec.published.table}.csv"
+        try:
+            content = (self.project.root / name).read_bytes()
+        except OSError as error:
+            raise SpecError(f"{name}: cannot be read ({error.strerror}); restore it") from None
+        return {"how": how, "sha256": digest_of_bytes(content)}
 
     def all_tables(self) -> dict[str, Any]:
         """Return what determines the document of all tables."""
@@ -176,29 +249,42 @@ class Determinants(Cells):
     def figure(self, figure: str) -> dict[str, Any]:
         """Return what determines a figure: its spec, labels and what it draws from."""
         spec = self.project.figures[figure]
-        return {**_stage("figures"), "figure": figure, **self._report(spec)}
+        return {**_stage("figures"), "figure": figure, **self._report(spec, spec.benchmarks)}
 
-    def _report(self, spec: Any) -> dict[str, Any]:
-        models = {cell.model for name in spec.benchmarks for cell in self.cells(name)}
+    def _report(self, spec: Any, needs: Sequence[str]) -> dict[str, Any]:
+        benchmarks = [name for name in needs if name in self.project.benchmarks]
+        sweeps = [name for name in needs if name in self.project.sweeps]
+        models = {cell.model for name in benchmarks for cell in self.cells(name)}
+        if self.run.published != "hide":
+            models |= {name for name in self.run.models if self.project.models[name].published}
         return {
             "spec": spec.model_dump(exclude_none=True),
             "run": self.run.name,
-            "models": {
-                name: {
-                    "display": self.project.models[name].display.model_dump(exclude_none=True),
-                    "role": self.project.models[name].role,
-                    "failed_above": self.project.models[name].failed_above,
-                    "severity_unit": self.project.models[name].severity_unit,
-                }
-                for name in sorted(models)
-            },
+            "models": {name: self._shown(name) for name in sorted(models)},
             "benchmarks": {
                 name: self.project.benchmarks[name].display.model_dump(exclude_none=True)
-                for name in spec.benchmarks
+                for name in benchmarks
             },
-            "exif": {name: self.project.benchmarks[name].exif for name in spec.benchmarks},
-            "protocol": [line for name in spec.benchmarks for line in self._protocol(name)],
-            "summaries": {name: digest_of(self.summary(name)) for name in spec.benchmarks},
+            "tasks": {name: self.project.benchmarks[name].task for name in benchmarks},
+            "exif": {name: self.project.benchmarks[name].exif for name in benchmarks},
+            "protocol": [line for name in benchmarks for line in self._protocol(name)],
+            "summaries": {
+                **{name: digest_of(self.summary(name)) for name in benchmarks},
+                **{name: digest_of(self.sweep(name)) for name in sweeps},
+            },
+        }
+
+    def _shown(self, name: str) -> dict[str, Any]:
+        """Return what reports need to know of a model."""
+        model = self.project.models[name]
+        return {
+            "display": model.display.model_dump(exclude_none=True),
+            "role": model.role,
+            "hosted": model.kind == "hosted",
+            "exposure": model.exposure,
+            "published": model.published,
+            "failed_above": model.failed_above,
+            "severity_unit": model.severity_unit,
         }
 
     def _protocol(self, benchmark: str) -> Iterator[str]:
@@ -206,8 +292,10 @@ class Determinants(Cells):
         spec, samples = self.project.benchmarks[benchmark], self.samples(benchmark)
         seed = samples["parameters"].get("seed")
         drawn = "" if seed is None else f", seed {seed}"
+        twin = samples["parameters"].get("twin")
+        what = "synthetic twin, never the data set itself, of" if twin else "data set"
         yield (
-            f"{spec.display.label}: n = {samples['n']}{drawn}, data set "
+            f"{spec.display.label}: n = {samples['n']}{drawn}, {what} "
             f"{spec.dataset.module} version {samples['dataset_version']}."
         )
         facts = declared.constants("datasets", spec.dataset.module).get("FACTS", {})
@@ -226,6 +314,12 @@ class Determinants(Cells):
 
 def _stage(stage: str) -> dict[str, Any]:
     return {"stage": stage, "stage_version": STAGE_VERSIONS[stage]}
+
+
+def _native(model: ModelSpec) -> str:
+    """Return the fit that is native to a model: what its card says of it, else the paper's."""
+    space = model.output_space.space if model.output_space else "unknown"
+    return NATIVE_DEFAULT if space == "unknown" else space
 
 
 def _version(room: str, name: str) -> int:

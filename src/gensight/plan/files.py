@@ -10,6 +10,7 @@ from gensight.digests import digest_of
 from gensight.plan import paths
 from gensight.plan.cells import Cell
 from gensight.plan.determinants import Determinants
+from gensight.specs.benchmark import ScorerSpec
 from gensight.specs.words import nearest
 
 
@@ -51,7 +52,7 @@ class Plan(Determinants):
         inputs = [paths.samples_path(spec.benchmark)]
         for cell in self.gallery_cells(figure):
             inputs += self.generation_paths(cell)
-            inputs.append(paths.prediction_path(cell, scorer.extractor))
+            inputs.append(paths.prediction_path(cell, scorer.file))
             inputs.append(paths.score_path(cell, spec.scorer))
         return tuple(inputs)
 
@@ -60,11 +61,11 @@ class Plan(Determinants):
         spec = self.project.figures[figure]
         if spec.kind != "gallery":
             return {}
-        extractor = self.project.benchmarks[spec.benchmark].scorers[spec.scorer].extractor
+        reading = self.project.benchmarks[spec.benchmark].scorers[spec.scorer].file
         return {
             path: paths.score_path(cell, spec.scorer)
             for cell in self.gallery_cells(figure)
-            for path in (*self.generation_paths(cell), paths.prediction_path(cell, extractor))
+            for path in (*self.generation_paths(cell), paths.prediction_path(cell, reading))
         }
 
     def gallery_cells(self, figure: str) -> list[Cell]:
@@ -110,13 +111,12 @@ class Plan(Determinants):
             yield PlannedFile(path, "generations", self.generation(cell, shard), inputs)
 
     def _cell_files(self, cell: Cell) -> Iterator[PlannedFile]:
-        samples = paths.samples_path(cell.benchmark)
-        scorers = self.project.benchmarks[cell.benchmark].scorers
-        for extractor in sorted({scorer.extractor for scorer in scorers.values()}):
+        samples, scorers = paths.samples_path(cell.benchmark), self.scorers(cell)
+        for reading in sorted({scorer.file for scorer in scorers.values()}):
             yield PlannedFile(
-                paths.prediction_path(cell, extractor),
+                paths.prediction_path(cell, reading),
                 "predictions",
-                self.prediction(cell, extractor),
+                self.prediction(cell, reading),
                 (samples, *self.generation_paths(cell)),
             )
         for name, scorer in scorers.items():
@@ -124,12 +124,31 @@ class Plan(Determinants):
                 paths.score_path(cell, name),
                 "scores",
                 self.score(cell, name),
-                (samples, paths.prediction_path(cell, scorer.extractor)),
+                (samples, *(paths.prediction_path(cell, r) for r in self.readings(cell, scorer))),
             )
 
+    def readings(self, cell: Cell, scorer: ScorerSpec) -> list[str]:
+        """Return the readings that scores are made from: the scorer's own, and the classes."""
+        classifier = self.classifier(cell)
+        return list(dict.fromkeys(s.file for s in (scorer, classifier) if s is not None))
+
+    def source(self, name: str) -> str:
+        """Return the file of a table's benchmark or sweep."""
+        is_sweep = name in self.project.sweeps
+        return paths.sweep_path(name) if is_sweep else paths.summary_path(name)
+
     def _report_files(self) -> Iterator[PlannedFile]:
+        for sweep in self.sweeps():
+            determinants = self.sweep(sweep)
+            yield PlannedFile(
+                paths.sweep_path(sweep),
+                "sweeps",
+                determinants,
+                tuple(determinants["scores"]),
+                (paths.folds_path(sweep),),
+            )
         for table in self.run.tables:
-            inputs = tuple(paths.summary_path(b) for b in self.project.tables[table].benchmarks)
+            inputs = tuple(self.source(name) for name in self.tables_needs(table))
             stem = f"results/tables/{table}"
             yield PlannedFile(
                 f"{stem}.tex", "tables", self.table(table), inputs, (f"{stem}.csv", f"{stem}.md")

@@ -20,9 +20,9 @@ def generation_path(cell: Cell, shard: str) -> str:
     return f"results/generations/{cell.folder}/{shard}.parquet"
 
 
-def prediction_path(cell: Cell, extractor: str) -> str:
+def prediction_path(cell: Cell, reading: str) -> str:
     """Return the path of a cell's predictions."""
-    return f"results/predictions/{cell.folder}/{extractor}.parquet"
+    return f"results/predictions/{cell.folder}/{reading}.parquet"
 
 
 def score_path(cell: Cell, scorer: str) -> str:
@@ -33,3 +33,13 @@ def score_path(cell: Cell, scorer: str) -> str:
 def summary_path(benchmark: str) -> str:
     """Return the path of a benchmark's summary."""
     return f"results/summaries/{benchmark}.parquet"
+
+
+def sweep_path(sweep: str) -> str:
+    """Return the path of a sweep's numbers; its folds lie beside it."""
+    return f"results/sweeps/{sweep}.parquet"
+
+
+def folds_path(sweep: str) -> str:
+    """Return the path of the list of a sweep's folds."""
+    return f"results/sweeps/{sweep}.folds.csv"

@@ -14,6 +14,17 @@ PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 ARRAY = pa.struct([("bytes", pa.binary()), ("dtype", pa.string()), ("shape", pa.list_(pa.int32()))])
 MASK = pa.struct([("size", pa.list_(pa.int32())), ("counts", pa.string())])
 POINT = pa.struct([("x", pa.float64()), ("y", pa.float64())])
+#: Edges in pixels, the far ones exclusive: width = right - left. `score` orders drawn boxes.
+BOX = pa.struct(
+    [
+        ("left", pa.float64()),
+        ("top", pa.float64()),
+        ("right", pa.float64()),
+        ("bottom", pa.float64()),
+        ("score", pa.float64()),
+    ]
+)
+KEYPOINT = pa.struct([("name", pa.string()), ("x", pa.float64()), ("y", pa.float64())])
 FACTS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.float64())]))
 KNOBS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
 PART = pa.struct(
@@ -40,7 +51,8 @@ class Sample:
     never rendered into requests. `target_depth_m` is z-depth in metres (float32, height x width);
     pixels outside `valid_mask` take no part. `target_instances` holds one mask per counted
     instance, in the order of `target_points`. `twin_mask` is the target of another query on the
-    same picture (query sensitivity).
+    same picture (query sensitivity). `label_flag` is true where a review of the annotations found
+    this one wrong. `licence` is a tag of `gensight.licences`.
     """
 
     sample_id: str = column(pa.string())
@@ -67,6 +79,9 @@ class Sample:
     target_points: list[dict[str, float]] | None = optional(pa.list_(POINT))
     target_instances: list[dict[str, Any]] | None = optional(pa.list_(MASK))
     target_normals: dict[str, Any] | None = optional(ARRAY)
+    target_boxes: list[dict[str, float]] | None = optional(pa.list_(BOX))
+    target_keypoints: list[dict[str, Any]] | None = optional(pa.list_(KEYPOINT))
+    target_text: str | None = optional(pa.string())
     tags: list[str] = column(pa.list_(pa.string()), default_factory=list)
     knobs: dict[str, str] = column(KNOBS, default_factory=dict)
 
@@ -109,6 +124,9 @@ class Generation:
     answered_model: str | None = optional(pa.string())
     attempts: int | None = optional(pa.int32())
     latency_s: float | None = optional(pa.float64())
+    peak_memory_gb: float | None = optional(pa.float64())
+    device: str | None = optional(pa.string())
+    warm_up: bool | None = optional(pa.bool_())
     cost_usd: float | None = optional(pa.float64())
     usage: str | None = optional(pa.string())
 
@@ -118,10 +136,11 @@ class Prediction:
     """One reading of one answer by one variant of an extractor.
 
     `status` is `ok`, `invalid` or `no_output`; `reason` says why it is not ok. `mask` and `grey`
-    are at the returned picture's size; `points` are in pixels of the work size
-    (`work_width` x `work_height`, long side 1024). `aspect_error` is |returned aspect / input
-    aspect - 1|. `parameters` is JSON of every parameter of the variant; `facts` are the
-    extractor's own counts.
+    are at the returned picture's size; `points`, `boxes` and `keypoints` are in pixels of the work
+    size (`work_width` x `work_height`, long side 1024). `failure_blind` is the class that the blind
+    classifier gives the answer (`gensight.failures`). Latency and memory are the generation's.
+    `aspect_error` is |returned aspect / input aspect - 1|. `parameters` is JSON of every parameter
+    of the variant; `facts` are the extractor's own counts.
     """
 
     sample_id: str = column(pa.string())
@@ -146,13 +165,16 @@ class Prediction:
     bit_depth: int | None = optional(pa.int32())
     degenerate_output: bool | None = optional(pa.bool_())
     failure_blind: str | None = optional(pa.string())
-    failure_truth: str | None = optional(pa.string())
     mask: dict[str, Any] | None = optional(MASK)
     grey: dict[str, Any] | None = optional(PICTURE)
     normals: dict[str, Any] | None = optional(PICTURE)
     count: int | None = optional(pa.int64())
     points: list[dict[str, float]] | None = optional(pa.list_(POINT))
+    boxes: list[dict[str, float]] | None = optional(pa.list_(BOX))
+    keypoints: list[dict[str, Any]] | None = optional(pa.list_(KEYPOINT))
     text: str | None = optional(pa.string())
+    latency_s: float | None = optional(pa.float64())
+    peak_memory_gb: float | None = optional(pa.float64())
     parameters: str | None = optional(pa.string())
     facts: dict[str, float] | None = optional(FACTS)
 
@@ -177,6 +199,9 @@ class Score:
     status: str = column(pa.string())
     reason: str | None = optional(pa.string())
     outcome: str = column(pa.string())
+    population_n: int | None = optional(pa.int64())
+    label_flag: bool | None = optional(pa.bool_())
+    failure_blind: str | None = optional(pa.string())
     format_valid: bool = column(pa.bool_())
     degenerate_output: bool | None = optional(pa.bool_())
     aspect_changed: bool | None = optional(pa.bool_())
@@ -195,6 +220,11 @@ class Summary:
     `common_valid` is the number over the `common_n` answers that every measured model gave validly.
     `format_valid` is that share again, with its Wilson interval at `n_eff`. `infrastructure` counts
     answers that never arrived: they are not scored and block a final table.
+
+    `interval_*` speak of new samples, `finite_*` of the whole data set of `population_n` samples.
+    `rank_low` to `rank_high` are the ranks that the model may have, at once for all `family_size`
+    measured models of the column; `group_rank_*` the same within its group. `smallest_difference`
+    is what two models must differ by to be told apart with a power of 80 %.
     """
 
     model: str = column(pa.string())
@@ -227,8 +257,17 @@ class Summary:
     interval_low: float | None = optional(pa.float64())
     interval_high: float | None = optional(pa.float64())
     interval_method: str | None = optional(pa.string())
+    population_n: int | None = optional(pa.int64())
+    finite_low: float | None = optional(pa.float64())
+    finite_high: float | None = optional(pa.float64())
+    uncertainty_flag: str | None = optional(pa.string())
+    family_size: int | None = optional(pa.int32())
     rank_low: int | None = optional(pa.int32())
     rank_high: int | None = optional(pa.int32())
+    group_size: int | None = optional(pa.int32())
+    group_rank_low: int | None = optional(pa.int32())
+    group_rank_high: int | None = optional(pa.int32())
+    smallest_difference: float | None = optional(pa.float64())
     floor: float | None = optional(pa.float64())
     floor_model: str | None = optional(pa.string())
     ceiling: float | None = optional(pa.float64())

@@ -28,10 +28,16 @@ class DepthForm(Spec):
 
 
 class DotsForm(Spec):
-    """The input picture with one solid dot of this colour (RGB, 0-255) on every counted object."""
+    """One solid dot of this colour (RGB, 0-255) on every counted object.
+
+    With `alternate`, neighbours take turns between the two colours. `canvas` is what the dots lie
+    on: the input picture, or one flat colour of the input's size.
+    """
 
     kind: Literal["dots"]
     colour: Colour = Field(default=[255, 0, 0])
+    alternate: Colour | None = None
+    canvas: Literal["input", "flat"] = "input"
 
 
 class NormalsForm(Spec):
@@ -43,6 +49,33 @@ class NormalsForm(Spec):
     blue: Literal["viewer", "away"] = "viewer"
 
 
+class OverlayForm(Spec):
+    """The input picture with the target tinted in one colour (RGB, 0-255), nothing else changed."""
+
+    kind: Literal["overlay"]
+    colour: Colour = Field(default=[255, 0, 0])
+
+
+class BoxesForm(Spec):
+    """The input picture with one rectangle outlined in this colour around every target object."""
+
+    kind: Literal["boxes"]
+    colour: Colour = Field(default=[255, 0, 0])
+
+
+class KeypointsForm(Spec):
+    """The input picture with one dot for each named keypoint, each name in its own colour."""
+
+    kind: Literal["keypoints"]
+    colours: dict[str, Colour]
+
+
+class WritingForm(Spec):
+    """A picture on which the answer is written as text."""
+
+    kind: Literal["writing"]
+
+
 class TextForm(Spec):
     """A text: a whole number, a bounding box in per mille of the picture, or anything."""
 
@@ -51,5 +84,14 @@ class TextForm(Spec):
 
 
 AnswerForm = Annotated[
-    MaskForm | DepthForm | DotsForm | NormalsForm | TextForm, Field(discriminator="kind")
+    MaskForm
+    | DepthForm
+    | DotsForm
+    | NormalsForm
+    | OverlayForm
+    | BoxesForm
+    | KeypointsForm
+    | WritingForm
+    | TextForm,
+    Field(discriminator="kind"),
 ]

@@ -7,16 +7,21 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gensight.specs.base import Name, Names, Settings, Spec
+from gensight.specs.model import Role
 from gensight.specs.prompt import Task
 
 Number = Annotated[int, Field(ge=1)] | Literal["all"]
 
 
 class DatasetSpec(Spec):
-    """The data set module and its parameters (checked against the module's own DEFAULTS)."""
+    """The data set module and its parameters (checked against the module's own DEFAULTS).
+
+    `manifest` is a file that freezes which items are sampled, in which order.
+    """
 
     module: str
     parameters: Settings = Field(default_factory=dict)
+    manifest: str | None = None
 
 
 class HeldOutSpec(Spec):
@@ -29,14 +34,30 @@ class HeldOutSpec(Spec):
 class ScorerSpec(Spec):
     """An extractor, the measure that compares its reading with the truth, and the metrics.
 
-    `failure` names how a failed answer is scored; `settings` go to the measure.
+    `settings` go to the measure; `failure` among them names how a failed answer is scored.
+    `reading` names the file of predictions, where one extractor reads twice with other parameters.
+
+    A scorer reads every answer of its benchmark unless it says less: `prompts` (by default all
+    that ask for a picture), `roles` of models, `subjects` (the models that the run lists under this
+    name), or the first `ranks` samples. What is only swept over need not be `summarised`.
     """
 
     extractor: str
+    reading: Name | None = None
+    prompts: Names | None = None
+    roles: list[Role] | None = None
+    subjects: Name | None = None
+    ranks: int | None = Field(default=None, ge=1)
     parameters: Settings = Field(default_factory=dict)
     measure: str
     settings: Settings = Field(default_factory=dict)
     metrics: Names = Field(min_length=1)
+    summarised: bool = True
+
+    @property
+    def file(self) -> str:
+        """Return the name of the predictions that the scorer reads."""
+        return self.reading or self.extractor
 
 
 class BenchmarkDisplaySpec(Spec):
@@ -49,7 +70,9 @@ class BenchmarkDisplaySpec(Spec):
 class BenchmarkSpec(Spec):
     """One benchmark = one task on one sampled data set.
 
-    `n: all` takes every sample. `exif` says whether the input's orientation tag is applied
+    `n: all` takes every sample. Each of `subsets` is a number of first ranks that is summarised by
+    itself as well, under the stratum `first_{number}`.
+    `exif` says whether the input's orientation tag is applied
     (`ignore` where annotations refer to the stored raster).
     """
 
@@ -57,6 +80,7 @@ class BenchmarkSpec(Spec):
     dataset: DatasetSpec
     n: Number
     held_out: HeldOutSpec | None = None
+    subsets: list[int] = Field(default_factory=list)
     exif: Literal["apply", "ignore"] = "apply"
     prompts: Names = Field(min_length=1)
     scorers: dict[Name, ScorerSpec] = Field(min_length=1)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, get_args
 
 from gensight.errors import SpecError
 from gensight.specs import declared
 from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec
 from gensight.specs.figures import FigureSpec, GallerySpec, MetricPanelSpec
 from gensight.specs.model import ModelSpec
+from gensight.specs.prompt import Task
 from gensight.specs.protocols import PROTOCOLS
+from gensight.specs.sweep import SweepSpec
 from gensight.specs.tables import ColumnSpec, TableSpec
 from gensight.specs.words import unknown
 
 if TYPE_CHECKING:
     from gensight.specs.project import Project
+
+
+#: The fit of models that do not say what their grey levels are linear in; `native` goes by model.
+NATIVE_DEFAULT = "depth"
 
 
 def check(project: Project, config_file: str) -> None:
@@ -30,6 +36,8 @@ def check(project: Project, config_file: str) -> None:
         _check_model(f"config/models/{name}.yaml", model, project)
     for name, benchmark in project.benchmarks.items():
         _check_benchmark(f"config/benchmarks/{name}.yaml", benchmark, project)
+    for name, sweep in project.sweeps.items():
+        _check_sweep(f"config/sweeps/{name}.yaml", name, sweep, project)
     for room, specs in (("tables", project.tables), ("figures", project.figures)):
         for name, spec in specs.items():
             _check_report(f"config/{room}/{name}.yaml", spec, project)
@@ -55,6 +63,7 @@ def _check_model(file: str, model: ModelSpec, project: Project) -> None:
         declared.merged(file, "generation", "models", model.adapter, model.generation)
     asked = {name for task, name in project.prompts if task in (model.tasks or [task])}
     _known(file, "prompts", model.prompts or (), asked)
+    _known(file, "exposure", model.exposure, (*get_args(Task), *project.benchmarks))
 
 
 def _check_benchmark(file: str, benchmark: BenchmarkSpec, project: Project) -> None:
@@ -69,9 +78,12 @@ def _check_benchmark(file: str, benchmark: BenchmarkSpec, project: Project) -> N
     prompts = [name for task, name in project.prompts if task == benchmark.task]
     _known(file, "prompts", benchmark.prompts, prompts)
     _check_n(f"{file}: n", benchmark, benchmark.n)
-    parameters: dict[str, Any] = {}
+    if "all" in benchmark.scorers:
+        raise SpecError(f"{file}: scorers.all: rename it")
+    readings: dict[str, ScorerSpec] = {}
     for name, scorer in benchmark.scorers.items():
-        _check_scorer(file, f"scorers.{name}", scorer, parameters)
+        _known(file, f"scorers.{name}.prompts", scorer.prompts or (), benchmark.prompts)
+        _check_scorer(file, f"scorers.{name}", scorer, readings)
 
 
 def _check_n(place: str, benchmark: BenchmarkSpec, n: int | str) -> None:
@@ -93,7 +105,7 @@ def _check_n(place: str, benchmark: BenchmarkSpec, n: int | str) -> None:
         )
 
 
-def _check_scorer(file: str, key: str, scorer: ScorerSpec, parameters: dict[str, Any]) -> None:
+def _check_scorer(file: str, key: str, scorer: ScorerSpec, readings: dict[str, ScorerSpec]) -> None:
     _known(file, f"{key}.extractor", [scorer.extractor], declared.names("extractors"))
     _known(file, f"{key}.measure", [scorer.measure], declared.names("measures"))
     _known(file, f"{key}.metrics", scorer.metrics, declared.names("metrics"))
@@ -106,20 +118,42 @@ def _check_scorer(file: str, key: str, scorer: ScorerSpec, parameters: dict[str,
                 f"{file}: {key}.metrics: '{metric}' is a metric of the measure "
                 f"'{needed}', not of '{scorer.measure}'"
             )
-    first = parameters.setdefault(scorer.extractor, scorer.parameters)
-    if first != scorer.parameters:
-        raise SpecError(
-            f"{file}: {key}.parameters: two scorers use the extractor "
-            f"'{scorer.extractor}' with different parameters; use its variants"
-        )
+    first = readings.setdefault(scorer.file, scorer)
+    for setting in ("extractor", "parameters", "ranks"):
+        if getattr(first, setting) != getattr(scorer, setting):
+            raise SpecError(
+                f"{file}: {key}.{setting}: two scorers read '{scorer.file}' with different "
+                f"{setting}; use variants, or give one of them a `reading` name of its own"
+            )
+
+
+def _check_sweep(file: str, name: str, sweep: SweepSpec, project: Project) -> None:
+    if name in project.benchmarks:
+        raise SpecError(f"{file}: rename it; there is a benchmark of this name")
+    _known(file, "benchmark", [sweep.benchmark], project.benchmarks)
+    benchmark = project.benchmarks[sweep.benchmark]
+    _known(file, "prompt", [sweep.prompt], benchmark.prompts)
+    _known(file, "scorer", [sweep.scorer], benchmark.scorers)
+    scorer = benchmark.scorers[sweep.scorer]
+    _known(file, "metric", [sweep.metric], scorer.metrics)
+    grid = scorer.parameters.get("grid")
+    if not isinstance(grid, dict):
+        raise SpecError(f"{file}: scorer: '{sweep.scorer}' has no parameters.grid to sweep over")
+    for key, point in (("previous", sweep.previous), ("adopted", sweep.adopted)):
+        for parameter, values in grid.items():
+            _known(file, f"{key}.{parameter}", [point.get(parameter)], values)
+        _known(file, key, point, grid)
 
 
 def _check_report(file: str, spec: TableSpec | FigureSpec, project: Project) -> None:
     key = "rows.models" if isinstance(spec, TableSpec) else "models"
     _known(file, key, spec.model_names, project.models)
+    known = project.benchmarks
+    sweeps = project.sweeps if isinstance(spec, TableSpec) else {}
     for key, number in spec.numbers.items():
-        _known(file, f"{key}benchmark", [number.benchmark], project.benchmarks)
-        _check_number(file, key, number, project.benchmarks[number.benchmark])
+        _known(file, f"{key}benchmark", [number.benchmark], [*known, *sweeps])
+        if number.benchmark in known:
+            _check_number(file, key, number, known[number.benchmark])
 
 
 def _check_number(
@@ -135,8 +169,13 @@ def _check_number(
     _known(file, f"{key}scorer", [number.scorer], benchmark.scorers)
     scorer = benchmark.scorers[number.scorer]
     _known(file, f"{key}metric", [number.metric], scorer.metrics)
-    fits = declared.constants("measures", scorer.measure).get("FITS", (None,))
+    fits = list(declared.constants("measures", scorer.measure).get("FITS", (None,)))
+    if NATIVE_DEFAULT in fits:
+        fits.append("native")
     _known(file, f"{key}fit", [number.fit], fits)
+    stratum = getattr(number, "stratum", None)
+    if stratum is not None and stratum.startswith("first_"):
+        _known(file, f"{key}stratum", [stratum], [f"first_{n}" for n in benchmark.subsets])
     if isinstance(number, ColumnSpec) and number.minus_fit is not None:
         _known(file, f"{key}minus_fit", [number.minus_fit], fits)
     defaults = declared.constants("extractors", scorer.extractor).get("DEFAULTS", {})
@@ -144,7 +183,10 @@ def _check_number(
     if variants is None:  # the extractor does not say beforehand what it will read
         return
     if number.variant is not None or len(variants) > 1:
-        _known(file, f"{key}variant", [number.variant], variants)
+        # What the repeats of one request agree on is a variant of its own.
+        agreed = [f"{variant}_consensus" for variant in variants]
+        allowed = [*variants, *(agreed if number.variant in agreed else [])]
+        _known(file, f"{key}variant", [number.variant], allowed)
 
 
 def _check_run(file: str, project: Project) -> None:
@@ -157,11 +199,37 @@ def _check_run(file: str, project: Project) -> None:
     _known(file, "run.n", run.n, project.benchmarks)
     for name, n in run.n.items():
         _check_n(f"{file}: run.n.{name}", project.benchmarks[name], n)
-    for room, specs in (("tables", project.tables), ("figures", project.figures)):
-        for name in getattr(run, room):
-            missing = [b for b in specs[name].benchmarks if b not in run.benchmarks]
-            if missing:
-                raise SpecError(
-                    f"{file}: run.{room}: '{name}' needs the benchmark "
-                    f"'{missing[0]}'; add it to run.benchmarks"
-                )
+    _known(file, "run.prompt_ranks", run.prompt_ranks, {name for _, name in project.prompts})
+    _known(file, "run.prompt_subjects", run.prompt_subjects, {name for _, name in project.prompts})
+    _known(file, "run.prompt_subjects", run.prompt_subjects.values(), run.subjects)
+    for name, models in run.subjects.items():
+        _known(file, f"run.subjects.{name}", models, run.models)
+    _known(file, "data", project.config.data, declared.names("datasets"))
+    for name in run.tables:
+        _check_planned_table(file, name, project)
+    for name in run.figures:
+        _check_here(file, "figures", name, project.figures[name].benchmarks, project)
+
+
+def _check_planned_table(file: str, name: str, project: Project) -> None:
+    spec, run = project.tables[name], project.config.run
+    if spec.subjects is not None and not run.subjects.get(spec.subjects):
+        raise SpecError(
+            f"{file}: run.tables: '{name}' is about the models of run.subjects.{spec.subjects}; "
+            f"list them there"
+        )
+    if run.published == "only" and spec.published is not None:
+        return
+    needed = [project.sweeps[b].benchmark if b in project.sweeps else b for b in spec.benchmarks]
+    _check_here(file, "tables", name, needed, project)
+
+
+def _check_here(
+    file: str, room: str, name: str, benchmarks: Iterable[str], project: Project
+) -> None:
+    for benchmark in benchmarks:
+        if benchmark not in project.config.run.benchmarks:
+            raise SpecError(
+                f"{file}: run.{room}: '{name}' needs the benchmark '{benchmark}'; add it to "
+                f"run.benchmarks"
+            )

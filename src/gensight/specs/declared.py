@@ -78,9 +78,10 @@ def _constants_of(path: Path) -> dict[str, Any]:
 
 @cache
 def has_function(room: str, name: str, function: str) -> bool:
-    """Say whether a module defines a function, without importing it."""
+    """Say whether a module defines a function, or assigns one, without importing it."""
     return any(
-        isinstance(node, ast.FunctionDef) and node.name == function
+        (isinstance(node, ast.FunctionDef) and node.name == function)
+        or _assigned_name(node) == function
         for node in _body(_source(room, name))
     )
 

@@ -32,10 +32,24 @@ class LimitsSpec(Spec):
     runtime_minutes: int = Field(default=60, ge=1)
 
 
+class OutputSpaceSpec(Spec):
+    """What the grey levels of a depth map are linear in, and who says so."""
+
+    space: Literal["depth", "disparity", "unknown"]
+    source: str = Field(min_length=1)
+
+
 class ModelSpec(Spec):
     """One model: what determines its answers (`generation`), where it runs, how it is shown.
 
+    `answers` is what comes back: a model takes part in prompts that ask for that alone. `thinking`
+    says whether a mode of thinking aloud is on, null where the model has none. `repeats` answers
+    are asked of each request; above one, extraction adds what they agree on.
+
     A `fitted` model learns from held-out samples: it answers only benchmarks that have them.
+    `exposure` names tasks or benchmarks that the model is known to have been trained on, and the
+    source; `output_space` the space of a depth specialist, for the fit that is native to it;
+    `published` the name under which a paper prints the model's numbers.
 
     `role` decides what the row is for: `floor` rows cannot see or cannot understand, `ceiling`
     rows paint the truth, `disturbed` rows spoil it on purpose; only `measured` rows compete.
@@ -45,7 +59,13 @@ class ModelSpec(Spec):
 
     adapter: str
     generation: Settings = Field(default_factory=dict)
+    answers: Literal["image", "text"] = "image"
+    thinking: bool | None = None
+    repeats: int = Field(default=1, ge=1)
     fitted: bool = False
+    exposure: dict[str, str] = Field(default_factory=dict)
+    output_space: OutputSpaceSpec | None = None
+    published: dict[str, str] = Field(default_factory=dict)
     tasks: list[Task] | None = None
     prompts: Names | None = None
     role: Role = "measured"

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from gensight.errors import GensightError, SpecError
-from gensight.specs import checks
+from gensight.specs import checks, declared
 from gensight.specs.base import load_spec, parse, parse_yaml
 from gensight.specs.benchmark import BenchmarkSpec
 from gensight.specs.figures import FigureSpec, load_figure
 from gensight.specs.model import ModelSpec
 from gensight.specs.prompt import PromptSpec
 from gensight.specs.run import ConfigSpec
+from gensight.specs.sweep import SweepSpec
 from gensight.specs.tables import TableSpec
 
 SpecT = TypeVar("SpecT")
@@ -35,6 +36,7 @@ class Project:
     benchmarks: Mapping[str, BenchmarkSpec]
     prompts: Mapping[tuple[str, str], PromptSpec]
     tables: Mapping[str, TableSpec]
+    sweeps: Mapping[str, SweepSpec]
     figures: Mapping[str, FigureSpec]
 
     @cached_property
@@ -51,15 +53,46 @@ class Project:
         return self.config.run.n.get(benchmark, self.benchmarks[benchmark].n)
 
     def takes_part(self, model: str, benchmark: str, prompt: str) -> bool:
-        """Say whether a model takes part: its task, and only named prompts of several turns."""
+        """Say whether a model takes part: its task, its kind of answer, and its prompts.
+
+        A prompt of several turns must be named by the model.
+        """
         spec, task = self.models[model], self.benchmarks[benchmark].task
         if spec.tasks is not None and task not in spec.tasks:
             return False
         if spec.fitted and self.benchmarks[benchmark].held_out is None:
             return False
-        if spec.prompts is not None:
-            return prompt in spec.prompts
-        return len(self.prompt(benchmark, prompt).turns) == 1
+        subjects = self.config.run.prompt_subjects.get(prompt)
+        if subjects is not None and model not in self.subjects(subjects):
+            return False
+        turns = self.prompt(benchmark, prompt).turns
+        if (turns[-1].answer_form.kind == "text") != (spec.answers == "text"):
+            return False
+        return len(turns) == 1 if spec.prompts is None else prompt in spec.prompts
+
+    def ranks(self, benchmark: str, prompt: str) -> int | str:
+        """Return how many first ranks of a benchmark a prompt is asked about."""
+        n, limit = self.n(benchmark), self.config.run.prompt_ranks.get(prompt)
+        if limit is None:
+            return n
+        return limit if n == "all" else min(n, limit)
+
+    def subjects(self, name: str) -> list[str]:
+        """Return the models that the run lists under this name, or none."""
+        return self.config.run.subjects.get(name, [])
+
+    def data_folder(self, module: str) -> Path:
+        """Return where the files of a data set module are looked for."""
+        return data_folder(self.config.model_dump(), self.root, module)
+
+
+def data_folder(config: Mapping[str, Any], root: Path, module: str) -> Path:
+    """Return a data set's folder: its own, or the one of its name below `data_root`."""
+    given = config.get("data", {}).get(module)
+    if given is not None:
+        return root / given
+    folder = declared.constants("datasets", module).get("FOLDER", module)
+    return root / config.get("data_root", "data") / folder
 
 
 def load_project(config: Mapping[str, Any], root: Path) -> Project:
@@ -77,6 +110,7 @@ def load_project(config: Mapping[str, Any], root: Path) -> Project:
         benchmarks=_folder(root, "config/benchmarks", partial(load_spec, model=BenchmarkSpec)),
         prompts=_prompts(root),
         tables=_folder(root, "config/tables", partial(load_spec, model=TableSpec)),
+        sweeps=_folder(root, "config/sweeps", partial(load_spec, model=SweepSpec)),
         figures=_folder(root, "config/figures", load_figure),
     )
     checks.check(project, config_file)

@@ -10,7 +10,7 @@ from gensight.specs.answer_forms import AnswerForm
 from gensight.specs.base import Spec
 from gensight.specs.placeholders import pieces
 
-Task = Literal["segmentation", "depth", "counting", "normals"]
+Task = Literal["segmentation", "depth", "counting", "normals", "detection", "keypoints", "reading"]
 
 
 class PartSpec(Spec):

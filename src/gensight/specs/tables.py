@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from gensight.specs.base import NAME_PATTERN, Names, Spec
 
 Statistic = Literal["value", "valid_only", "common_valid", "coverage", "format_valid", "gain"]
 
 
+class PublishedSpec(Spec):
+    """Where a paper prints a column's number: its benchmark, metric and setting (key: value)."""
+
+    benchmark: str | None = None
+    model: str | None = None
+    metric: str
+    setting: dict[str, str] = Field(default_factory=dict)
+
+
+class PlaceSpec(Spec):
+    """Another place of a column's number, for models that answer another prompt."""
+
+    prompt: str = Field(default="mid", pattern=NAME_PATTERN)
+    scorer: str = Field(pattern=NAME_PATTERN)
+    variant: str | None = None
+
+
 class ColumnSpec(Spec):
     """One column: which summary rows it shows, and how.
 
-    `variant: null` takes the scorer's only variant. `statistic` is the number under the failure
-    policy (`value`), the number over readable answers alone (`valid_only`), a share, or the gain
-    (value - floor) / (ceiling - floor). `minus_fit` subtracts the value under another fit (the
-    code loss of a depth map). The printed number is `scale` times the number, rounded once to
-    `decimals`. `group: null` heads the column with its benchmark's label.
+    `benchmark` names a benchmark, or a sweep. `variant: null` takes the scorer's only variant.
+    `statistic` is the number under the failure policy (`value`), the number over readable answers
+    alone (`valid_only`), a share, or the gain (value - floor) / (ceiling - floor). `minus_fit`
+    subtracts the value under another fit (the code loss of a depth map). The printed number is
+    `scale` times the number, rounded once to `decimals`. `group: null` heads the column with its
+    benchmark's label. A model without a row here is looked for at `otherwise` (a number that one
+    kind of model writes and another paints).
+
+    Where rows are not models, the column says whose number it is: `model`, or the place `subject`
+    in the table's subjects, whose label replaces `{model}` in the header; `subject: each` is a
+    column for each of them. `average_of: row` is the plain mean of the row's other numbers.
+    `hosted` says what models behind an API print: their number with a dagger (its time is that of
+    the network as well), or nothing.
     """
 
     benchmark: str = Field(pattern=NAME_PATTERN)
@@ -28,6 +53,10 @@ class ColumnSpec(Spec):
     fit: str | None = None
     stratum: str | None = None
     metric: str = Field(pattern=NAME_PATTERN)
+    model: str | None = None
+    subject: int | Literal["each"] | None = None
+    average_of: Literal["row"] | None = None
+    otherwise: PlaceSpec | None = None
     statistic: Statistic = "value"
     minus_fit: str | None = None
     header: str = Field(min_length=1)
@@ -35,11 +64,15 @@ class ColumnSpec(Spec):
     decimals: int = Field(default=1, ge=0, le=6)
     scale: float = Field(default=1.0, gt=0)
     show_interval: bool | None = None
+    hosted: Literal["as_others", "dagger", "nothing"] = "as_others"
+    published: PublishedSpec | None = None
 
     @model_validator(mode="after")
     def _differences_are_between_fits(self) -> ColumnSpec:
         if self.minus_fit is not None and (self.fit is None or self.statistic != "value"):
             raise ValueError("minus_fit needs a fit to subtract from, and statistic: value")
+        if self.model is not None and self.subject is not None:
+            raise ValueError("a column names its model or the place of a subject, not both")
         return self
 
 
@@ -50,27 +83,70 @@ class GroupSpec(Spec):
     label: str
 
 
-class RowsSpec(Spec):
-    """Which models are rows. `run`: every model of the run that has a number in this table."""
+class EntrySpec(Spec):
+    """A row that is no model: the keys of every column that it replaces, and of their citation.
 
-    models: Literal["run"] | Names = "run"
+    `highlight` marks the default setting of an ablation.
+    """
+
+    label: str
+    group: str = "rows"
+    select: dict[str, JsonValue] = Field(default_factory=dict)
+    published: dict[str, str] = Field(default_factory=dict)
+    published_metric: str | None = None
+    decimals: int | None = Field(default=None, ge=0, le=6)
+    highlight: bool = False
+
+    @model_validator(mode="after")
+    def _selects_what_a_column_has(self) -> EntrySpec:
+        allowed = {"model", "prompt", "scorer", "variant", "fit", "stratum", "metric"}
+        unknown = sorted(set(self.select) - allowed)
+        if unknown:
+            raise ValueError(
+                f"select: '{unknown[0]}' is not known; allowed: {', '.join(sorted(allowed))}"
+            )
+        return self
+
+
+class RowsSpec(Spec):
+    """What the rows are: models, or settings compared on the same models (`entries`).
+
+    `run`: every model of the run that has a number in this table; `subjects`: the table's.
+    """
+
+    models: Literal["run", "subjects"] | Names = "run"
+    entries: list[EntrySpec] = Field(default_factory=list)
+    heading: str = "Model"
     groups: list[GroupSpec] = Field(default_factory=list)
 
 
 class TableOptionsSpec(Spec):
     """What is printed beside the numbers.
 
-    `failed_above` overrides, for every measured row, the share of format-invalid answers beyond
-    which a cell prints x; null keeps each model's own. Reference rows never print x.
+    `bold: best_set` prints every row that may be best, by its simultaneous rank interval within its
+    group, in bold, and underlines the best number; `best_per_group` goes by the printed numbers
+    alone. `show_rank` prints the interval of ranks, `show_mde` the smallest difference that the
+    samples can tell (in the notes). `failed_above` overrides, for every measured row, the share of
+    format-invalid answers beyond which a cell prints x; null keeps each model's own. Reference rows
+    never print x.
     """
 
     show_floor_ceiling: bool = True
     show_interval: bool = False
     show_coverage: bool = True
     show_gain: bool = False
-    bold: Literal["best_per_group", "none"] = "best_per_group"
+    show_rank: bool = False
+    show_mde: bool = False
+    bold: Literal["best_set", "best_per_group", "none"] = "best_per_group"
     severity: Literal["rows", "hide"] = "rows"
     failed_above: float | None = Field(default=None, gt=0, le=1)
+
+
+class CitedTableSpec(Spec):
+    """The table of a paper that prints the same numbers."""
+
+    paper: Literal["probegen", "genius", "pixelbench"]
+    table: int = Field(ge=1)
 
 
 class TableSpec(Spec):
@@ -79,22 +155,61 @@ class TableSpec(Spec):
     title: str
     caption: str
     label: str
+    subjects: str | None = Field(default=None, pattern=NAME_PATTERN)
+    published: CitedTableSpec | None = None
     rows: RowsSpec = RowsSpec()
     columns: list[ColumnSpec] = Field(min_length=1)
     options: TableOptionsSpec = TableOptionsSpec()
     notes: list[str] = Field(default_factory=list)
 
+    @model_validator(mode="after")
+    def _subjects_are_named(self) -> TableSpec:
+        uses = self.rows.models == "subjects" or any(c.subject is not None for c in self.columns)
+        if uses and self.subjects is None:
+            raise ValueError("rows or columns are about subjects: name them under `subjects`")
+        return self
+
     @property
     def numbers(self) -> dict[str, ColumnSpec]:
         """Return what names a number of a benchmark, by the start of its keys."""
-        return {f"columns.{i}.": column for i, column in enumerate(self.columns)}
+        found = {}
+        for place, column in enumerate(self.columns):
+            key = f"columns.{place}."
+            if column.average_of is not None:
+                continue
+            if not self.rows.entries:
+                found[key] = column
+            for row, entry in enumerate(self.rows.entries):
+                found[f"rows.entries.{row} x {key}"] = selected(column, entry)
+            if column.otherwise is not None:
+                found[f"{key}otherwise."] = elsewhere(column, column.otherwise)
+        return found
 
     @property
     def benchmarks(self) -> list[str]:
-        """Return the benchmarks whose summaries the table needs, each once, in column order."""
+        """Return what the table needs summaries of, each once, in column order."""
         return list(dict.fromkeys(column.benchmark for column in self.columns))
 
     @property
     def model_names(self) -> list[str]:
         """Return the models the table names; none when its rows are the run's models."""
-        return [] if self.rows.models == "run" else list(self.rows.models)
+        rows = [] if isinstance(self.rows.models, str) else list(self.rows.models)
+        selected_models = [entry.select.get("model") for entry in self.rows.entries]
+        named = [column.model for column in self.columns] + selected_models
+        return list(dict.fromkeys(rows + [str(model) for model in named if model is not None]))
+
+
+def selected(column: ColumnSpec, entry: EntrySpec) -> ColumnSpec:
+    """Return a column with the keys that a row replaces."""
+    update: dict[str, Any] = dict(entry.select)
+    if "model" in update:
+        update["subject"] = None
+    if entry.decimals is not None:
+        update["decimals"] = entry.decimals
+    return column.model_copy(update=update)
+
+
+def elsewhere(column: ColumnSpec, place: PlaceSpec) -> ColumnSpec:
+    """Return a column that looks for its number at another place."""
+    update = {"prompt": place.prompt, "scorer": place.scorer, "variant": place.variant}
+    return column.model_copy(update={**update, "otherwise": None})

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
+from types import ModuleType
 from typing import Any
 
 from gensight import extractors
+from gensight.extractors._consensus import MERGEABLE, merged
 from gensight.footers import read_footer
 from gensight.outcomes import Outcome
 from gensight.records import Generation, Prediction, RowFile, Sample, SampleStore, write_rows
@@ -14,17 +19,16 @@ from gensight.records import Generation, Prediction, RowFile, Sample, SampleStor
 def extract(
     samples: str, generations: Iterable[str], output: str, determinants: Mapping[str, Any]
 ) -> int:
-    """Write a cell's predictions by one extractor; return their number."""
+    """Write a cell's predictions by one extractor; return their number.
+
+    Where a sample was asked about several times, each variant has one more row that holds what the
+    answers agree on, named `{variant}_consensus` (ProbeGen Appendix D).
+    """
     plan = determinants["generations"]
     store = SampleStore(RowFile(samples, Sample, plan["requests"]["samples"]))
     shards = [_shard(path, plan) for path in generations]
-    rows = (
-        prediction
-        for shard in shards
-        for generation in shard
-        if generation.final
-        for prediction in _predictions(generation, store, determinants)
-    )
+    reader = _Reader(determinants, store)
+    rows = (row for shard in shards for row in reader.rows(_final(shard, determinants["ranks"])))
     return write_rows(output, Prediction, rows, determinants, [samples, *(s.path for s in shards)])
 
 
@@ -34,45 +38,79 @@ def _shard(path: str, plan: Mapping[str, Any]) -> RowFile[Generation]:
     return RowFile(path, Generation, {**plan, **cut})
 
 
-def _predictions(
-    generation: Generation, store: SampleStore, plan: Mapping[str, Any]
-) -> Iterator[Prediction]:
-    module = extractors.load(plan["extractor"])
-    for sample_id in generation.sample_ids:
-        sample = store[sample_id]
+def _final(shard: RowFile[Generation], ranks: int | None) -> Iterator[Generation]:
+    """Yield the answers that are read: those to the last turn, of the first ranks."""
+    for generation in shard:
+        if generation.final and (ranks is None or generation.rank < ranks):
+            yield generation
+
+
+class _Reader:
+    """One extractor with its parameters, over the samples of one benchmark."""
+
+    def __init__(self, plan: Mapping[str, Any], store: SampleStore) -> None:
+        self.module: ModuleType = extractors.load(plan["extractor"])
+        self.name: str = plan["extractor"]
+        self.parameters: Mapping[str, Any] = plan["parameters"]
+        self.orient: bool = plan["generations"]["exif"] == "apply"
+        self.repeats: int = plan["generations"]["repeats"]
+        self.store = store
+
+    def rows(self, generations: Iterable[Generation]) -> Iterator[Prediction]:
+        """Yield the readings of every answer, and what the repeats of a request agree on."""
+        # The repeats of one request and severity stand next to each other.
+        for _, repeats in groupby(generations, key=attrgetter("request_id", "severity")):
+            answers = list(repeats)
+            for sample_id in answers[0].sample_ids:
+                yield from self._of_sample(self.store[sample_id], answers)
+
+    def _of_sample(self, sample: Sample, answers: Sequence[Generation]) -> Iterator[Prediction]:
+        found: dict[str, list[extractors.Reading]] = {}
+        for generation in answers:
+            for reading in self._read(generation, sample):
+                found.setdefault(reading.variant, []).append(reading)
+                yield _prediction(generation, sample, reading)
+        if self.repeats > 1 and self.name in MERGEABLE:
+            for variant, readings in found.items():
+                agreed = replace(merged(self.name, readings), variant=f"{variant}_consensus")
+                yield _prediction(answers[0], sample, agreed, consensus=True)
+
+    def _read(self, generation: Generation, sample: Sample) -> list[extractors.Reading]:
         try:
-            readings = module.extract(_answer(generation, sample, plan), plan["parameters"])
+            return self.module.extract(self._answer(generation, sample), self.parameters)
         except Exception as error:
-            error.add_note(f"while extracting sample {sample_id}")
+            error.add_note(f"while extracting sample {sample.sample_id}")
             raise
-        for reading in readings:
-            yield _prediction(generation, sample, reading)
+
+    def _answer(self, generation: Generation, sample: Sample) -> extractors.Answer:
+        ok = generation.outcome == Outcome.OK
+        return extractors.Answer(
+            image=generation.image["bytes"] if ok and generation.image else None,
+            text=generation.text if ok else None,
+            source=sample.image["bytes"],
+            source_width=sample.width,
+            source_height=sample.height,
+            orient_source=self.orient,
+        )
 
 
-def _answer(generation: Generation, sample: Sample, plan: Mapping[str, Any]) -> extractors.Answer:
-    ok = generation.outcome == Outcome.OK
-    return extractors.Answer(
-        image=generation.image["bytes"] if ok and generation.image else None,
-        text=generation.text if ok else None,
-        source=sample.image["bytes"],
-        source_width=sample.width,
-        source_height=sample.height,
-        orient_source=plan["generations"]["exif"] == "apply",
-    )
-
-
-def _prediction(generation: Generation, sample: Sample, reading: extractors.Reading) -> Prediction:
-    ok = generation.outcome == Outcome.OK
+def _prediction(
+    generation: Generation, sample: Sample, reading: extractors.Reading, consensus: bool = False
+) -> Prediction:
+    # A consensus stands on its own status: one answer of several may have failed.
+    ok = consensus or generation.outcome == Outcome.OK
     return Prediction(
         sample_id=sample.sample_id,
         rank=sample.rank,
         cluster_id=sample.cluster_id,
         stratum=sample.stratum,
-        repeat=generation.repeat,
+        repeat=0 if consensus else generation.repeat,
         severity=generation.severity,
         variant=reading.variant,
         status=reading.status if ok else "no_output",
         reason=reading.reason if ok else generation.outcome,
-        outcome=generation.outcome,
+        outcome=Outcome.OK if consensus and reading.status == "ok" else generation.outcome,
+        latency_s=None if consensus or generation.warm_up else generation.latency_s,
+        peak_memory_gb=None if consensus else generation.peak_memory_gb,
         **reading.fields,
     )

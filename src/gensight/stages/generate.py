@@ -92,7 +92,11 @@ def _answers(
     plan: Mapping[str, Any],
 ) -> Iterator[Generation]:
     first, last = plan["ranks"]
-    settings = [Setting(severity=s) for s in plan["generation"].get("severities") or [None]]
+    settings = [
+        Setting(repeat=repeat, severity=severity)
+        for severity in plan["generation"].get("severities") or [None]
+        for repeat in range(plan["repeats"])
+    ]
     for request in requests:
         if request.rank < first or (last is not None and request.rank >= last):
             continue

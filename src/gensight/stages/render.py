@@ -12,6 +12,7 @@ from gensight.records import Request, RowFile, Sample, write_rows
 def render(samples: str, output: str, determinants: Mapping[str, Any]) -> int:
     """Write a benchmark's requests under one prompt; return their number."""
     rows = RowFile(samples, Sample, determinants["samples"])
-    task = determinants["samples"]["task"]
-    requests = render_prompt(determinants["prompt"], determinants["turns"], rows, task=task)
+    task, ranks = determinants["samples"]["task"], determinants["ranks"]
+    asked = (row for row in rows if ranks is None or row.rank < ranks)
+    requests = render_prompt(determinants["prompt"], determinants["turns"], asked, task=task)
     return write_rows(output, Request, requests, determinants, [samples])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -12,26 +13,48 @@ from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import Prediction, RowFile, Sample, SampleStore, Score, write_rows
 
 
-def score(samples: str, predictions: str, output: str, determinants: Mapping[str, Any]) -> int:
+def score(
+    samples: str, predictions: Sequence[str], output: str, determinants: Mapping[str, Any]
+) -> int:
     """Write a cell's scores; return their number.
 
     One prediction gives, for each fit, a row for each part (sufficient statistic) and for each
     metric. A failed answer has no raw values; its policy values come from the measure alone.
+    `predictions` are the scorer's own and, where the benchmark classifies failures, the classes.
     """
     upstream = determinants["predictions"]
     planned = upstream["generations"]["requests"]["samples"]
     store = SampleStore(RowFile(samples, Sample, planned))
-    scorer = _Scorer(determinants, store)
-    rows = RowFile(predictions, Prediction, upstream)
+    rows = RowFile(predictions[0], Prediction, upstream)
+    scorer = _Scorer(determinants, store, _classes(predictions, determinants, rows))
     scores = (row for prediction in rows for row in scorer.rows(prediction))
-    return write_rows(output, Score, scores, determinants, [samples, predictions])
+    return write_rows(output, Score, scores, determinants, [samples, *predictions])
+
+
+#: The class of failure of each answer, by sample, repeat and severity.
+Classes = dict[tuple[str, int, float | None], str | None]
+
+
+def _classes(
+    predictions: Sequence[str], plan: Mapping[str, Any], own: RowFile[Prediction]
+) -> Classes:
+    """Read what the blind classifier says of the answers; nothing where it was not asked."""
+    rows = own if plan["classes"] is None else RowFile(predictions[1], Prediction, plan["classes"])
+    if plan["classes"] is None and plan["predictions"]["extractor"] != "failure_class":
+        return {}
+    return {_answer_of(row): row.failure_blind for row in rows}
+
+
+def _answer_of(prediction: Prediction) -> tuple[str, int, float | None]:
+    return prediction.sample_id, prediction.repeat, prediction.severity
 
 
 class _Scorer:
     """The measure and metrics of one scorer, with settings fitted on held-out samples."""
 
-    def __init__(self, plan: Mapping[str, Any], store: SampleStore) -> None:
+    def __init__(self, plan: Mapping[str, Any], store: SampleStore, classes: Classes) -> None:
         self.store = store
+        self.classes = classes
         self.measure = measures.load(plan["measure"])
         self.metrics: dict[str, ModuleType] = {n: metrics.load(n) for n in plan["metrics"]}
         self.settings = {**plan["settings"], **self._fitted(plan["settings"])}
@@ -47,68 +70,79 @@ class _Scorer:
     def rows(self, prediction: Prediction) -> Iterator[Score]:
         """Yield every number of one prediction."""
         sample = self.store[prediction.sample_id]
+        found = self.classes.get(_answer_of(prediction), prediction.failure_blind)
+        head = _head(replace(prediction, failure_blind=found), sample)
         try:
-            yield from self._rows(prediction, sample)
+            yield from self._rows(prediction, sample, head)
         except Exception as error:
             error.add_note(f"while scoring sample {prediction.sample_id}")
             raise
 
-    def _rows(self, prediction: Prediction, sample: Sample) -> Iterator[Score]:
+    def _rows(
+        self, prediction: Prediction, sample: Sample, head: Mapping[str, Any]
+    ) -> Iterator[Score]:
         ok = prediction.status == "ok"
         if ok:
             policy = self.measure.measure(prediction, sample, self.settings)
         else:
             policy = self.measure.failed(sample, self.settings)
         if policy is None:
-            yield from self._without_truth(prediction)
+            untold = {**head, "status": "no_ground_truth"}
+            for name in self.metrics:
+                yield _row(untold, None, "metric", name, None, None)
             return
         for fit, parts in policy.items():
             # An answer that never arrived is nobody's failure: there is no number for it.
             scored = {} if prediction.outcome in INFRASTRUCTURE_OUTCOMES else parts
-            yield from self._numbers(prediction, fit, parts if ok else {}, scored)
-
-    def _without_truth(self, prediction: Prediction) -> Iterator[Score]:
-        for name in self.metrics:
-            yield _row(prediction, None, "metric", name, None, None, "no_ground_truth")
+            yield from self._numbers(head, fit, parts if ok else {}, scored)
 
     def _numbers(
         self,
-        prediction: Prediction,
+        head: Mapping[str, Any],
         fit: str | None,
         raw: Mapping[str, float],
         policy: Mapping[str, float],
     ) -> Iterator[Score]:
         for name in sorted({*raw, *policy}):
-            yield _row(prediction, fit, "part", name, raw.get(name), policy.get(name))
+            yield _row(head, fit, "part", name, raw.get(name), policy.get(name))
         for name, metric in self.metrics.items():
             values = (metric.value(parts) if parts else None for parts in (raw, policy))
-            yield _row(prediction, fit, "metric", name, *values)
+            yield _row(head, fit, "metric", name, *values)
+
+
+def _head(prediction: Prediction, sample: Sample) -> dict[str, Any]:
+    """Return the columns that every score of one prediction shares."""
+    return {
+        "sample_id": prediction.sample_id,
+        "rank": prediction.rank,
+        "cluster_id": prediction.cluster_id,
+        "stratum": prediction.stratum,
+        "population_n": sample.population_n,
+        "label_flag": sample.label_flag,
+        "repeat": prediction.repeat,
+        "severity": prediction.severity,
+        "variant": prediction.variant,
+        "status": prediction.status,
+        "reason": prediction.reason,
+        "outcome": prediction.outcome,
+        "failure_blind": prediction.failure_blind,
+        "format_valid": format_valid(prediction),
+        "degenerate_output": prediction.degenerate_output,
+        "aspect_changed": prediction.aspect_changed,
+    }
 
 
 def _row(
-    prediction: Prediction,
+    head: Mapping[str, Any],
     fit: str | None,
     kind: str,
     name: str,
     raw: float | None,
     value: float | None,
-    status: str | None = None,
 ) -> Score:
     return Score(
-        sample_id=prediction.sample_id,
-        rank=prediction.rank,
-        cluster_id=prediction.cluster_id,
-        stratum=prediction.stratum,
-        repeat=prediction.repeat,
-        severity=prediction.severity,
-        variant=prediction.variant,
+        **head,
         fit=fit,
-        status=status or prediction.status,
-        reason=prediction.reason,
-        outcome=prediction.outcome,
-        format_valid=format_valid(prediction),
-        degenerate_output=prediction.degenerate_output,
-        aspect_changed=prediction.aspect_changed,
         kind=kind,
         name=name,
         raw=None if raw is None else float(raw),

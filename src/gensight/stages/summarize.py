@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gensight import metrics, statistics
-from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import RowFile, Score, Summary, write_rows
+from gensight.stages.answers import Answers, Group, groups_of
+from gensight.stages.bounds import with_bounds
+
+#: What the answers of one group and metric are computed from, by model.
+Columns = dict[tuple[Group, str], dict[str, Answers]]
+#: The answers, as (sample, repeat), that every measured model gave in the asked format, by variant.
+Common = Mapping[str, set[tuple[str, int]]]
+#: The family of all measured models of a column; others are named after a group of models.
+COLUMN = "column"
 
 
 def summarize(output: str, determinants: Mapping[str, Any]) -> int:
@@ -20,189 +27,152 @@ def summarize(output: str, determinants: Mapping[str, Any]) -> int:
 
     One row per cell, scorer, variant, fit, severity, stratum and metric. Floors and ceilings are
     the best floor row and the ceiling row of the same prompt, scorer, variant, fit and stratum.
+    Measured models of one column are resampled and ranked together (PROTOCOLS 2).
     """
-    digests, roles = determinants["scores"], determinants["roles"]
-    common = _common_valid(digests, roles)
     rows = [
         row
-        for path, digest in digests.items()
-        for row in _summarize_cell(path, digest, common if _is_measured(path, roles) else {})
+        for (prompt, scorer), paths in _by_column(determinants["scores"]).items()
+        for row in _Block(prompt, scorer, paths, determinants).rows()
     ]
-    return write_rows(output, Summary, _with_bounds(rows, roles), determinants, digests)
-
-
-#: The answers, as (sample, repeat), that every measured model gave in the asked format, by what
-#: makes answers comparable: prompt, scorer and variant.
-Common = Mapping[tuple[str, str, str], set[tuple[str, int]]]
-
-
-def _common_valid(digests: Mapping[str, str], roles: Mapping[str, str]) -> Common:
-    """Return what all measured models answered validly; nothing where there is only one model."""
-    found: dict[tuple[str, str, str], list[set[tuple[str, int]]]] = defaultdict(list)
-    for path, digest in digests.items():
-        if not _is_measured(path, roles):
-            continue
-        _, _, prompt, scorer = _names_of(path)
-        valid: dict[str, set[tuple[str, int]]] = defaultdict(set)
-        for score in RowFile(path, Score, digest):
-            answers = valid[score.variant]
-            if score.format_valid:
-                answers.add((score.sample_id, score.repeat))
-        for variant, answers in valid.items():
-            found[(prompt, scorer, variant)].append(answers)
-    return {key: set.intersection(*sets) for key, sets in found.items() if len(sets) > 1}
-
-
-def _is_measured(path: str, roles: Mapping[str, str]) -> bool:
-    return roles[_names_of(path)[0]] == "measured"
-
-
-def _names_of(path: str) -> list[str]:
-    """Return model, benchmark, prompt and scorer of a scores file."""
-    return path.removesuffix(".parquet").split("/")[2:]
-
-
-class Group(NamedTuple):
-    """What one summary row is about, besides the metric."""
-
-    variant: str
-    fit: str | None
-    severity: float | None
-    stratum: str | None
-
-
-@dataclass
-class _Answers:
-    """The answers of one group, one entry per sample and repeat, in the file's order."""
-
-    places: dict[tuple[str, int], int] = field(default_factory=dict)
-    heads: list[Score] = field(default_factory=list)
-    raw: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
-    value: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
-
-    def add(self, score: Score) -> None:
-        """Keep a score row: its answer once, its parts by name; metrics follow from parts."""
-        key = (score.sample_id, score.repeat)
-        if key not in self.places:
-            self.places[key] = len(self.heads)
-            self.heads.append(score)
-        if score.kind == "part":
-            _put(self.raw[score.name], self.places[key], score.raw)
-            _put(self.value[score.name], self.places[key], score.value)
-
-    def columns(self, parts: Mapping[str, Mapping[int, float]], keep: np.ndarray) -> Any:
-        """Return parts as arrays over the kept answers; NaN where a part is not defined."""
-        columns = {}
-        for name, found in parts.items():
-            column = np.full(len(self.heads), np.nan)
-            column[list(found)] = list(found.values())
-            columns[name] = column[keep]
-        return columns
-
-
-def _put(column: dict[int, float], place: int, number: float | None) -> None:
-    if number is not None:
-        column[place] = number
-
-
-def _summarize_cell(path: str, digest: str, common: Common) -> Iterator[Summary]:
-    model, benchmark, prompt, scorer = _names_of(path)
-    file = RowFile(path, Score, digest)
-    groups: dict[Group, _Answers] = defaultdict(_Answers)
-    for score in file:
-        groups[Group(score.variant, score.fit, score.severity, None)].add(score)
-        if score.stratum is not None:
-            groups[Group(score.variant, score.fit, score.severity, score.stratum)].add(score)
-    names = file.footer.determinants["metrics"]
-    for group, answers in groups.items():
-        for name in names:
-            cell = {"model": model, "benchmark": benchmark, "prompt": prompt, "scorer": scorer}
-            shared = common.get((prompt, scorer, group.variant))
-            yield _summary(cell, group, answers, name, shared)
-
-
-def _summary(
-    cell: dict[str, str],
-    group: Group,
-    answers: _Answers,
-    name: str,
-    shared: set[tuple[str, int]] | None,
-) -> Summary:
-    metric, heads = metrics.load(name), answers.heads
-    infrastructure = np.array([h.outcome in INFRASTRUCTURE_OUTCOMES for h in heads])
-    no_truth = np.array([h.status == "no_ground_truth" for h in heads])
-    scored = ~infrastructure & ~no_truth
-    valid = scored & np.array([h.format_valid for h in heads])
-    common = valid & np.array([key in (shared or ()) for key in answers.places])
-    clusters = [h.cluster_id for h, kept in zip(heads, scored, strict=True) if kept]
-    parts = answers.columns(answers.value, scored)
-    interval = statistics.interval(metric, parts, clusters)
-    formats = np.array([h.format_valid for h in heads], np.float64)[scored]
-    share = statistics.wilson_interval(formats, clusters)
-    return Summary(
-        **cell,
-        **group._asdict(),
-        metric=name,
-        higher_is_better=metric.HIGHER_IS_BETTER,
-        unit=metric.UNIT,
-        value=_aggregated(metric, parts, scored),
-        valid_only=_aggregated(metric, answers.columns(answers.raw, valid), valid),
-        common_valid=_aggregated(metric, answers.columns(answers.raw, common), common),
-        common_n=None if shared is None else int(common.sum()),
-        n=int(scored.sum()),
-        n_valid=int(valid.sum()),
-        coverage=float(valid.sum() / scored.sum()) if scored.any() else None,
-        infrastructure=int(infrastructure.sum()),
-        no_ground_truth=int(no_truth.sum()),
-        degenerate=sum(bool(h.degenerate_output) for h in heads),
-        aspect_changed=sum(bool(h.aspect_changed) for h in heads),
-        format_valid=float(formats.mean()) if formats.size else None,
-        format_valid_low=share.low,
-        format_valid_high=share.high,
-        clusters=len(set(clusters)),
-        n_eff=statistics.effective_n(metric, parts, clusters),
-        interval_low=interval.low,
-        interval_high=interval.high,
-        interval_method=interval.method,
+    inputs = determinants["scores"]
+    return write_rows(
+        output, Summary, with_bounds(rows, determinants["roles"]), determinants, inputs
     )
 
 
-def _aggregated(metric: ModuleType, parts: Any, kept: np.ndarray) -> float | None:
+def _by_column(scores: Mapping[str, str]) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the score files that are set side by side: path by model, for (prompt, scorer)."""
+    found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for path in scores:
+        model, _, prompt, scorer = path.removesuffix(".parquet").split("/")[2:]
+        found[(prompt, scorer)][model] = path
+    return found
+
+
+class _Block:
+    """All models under one prompt and one scorer."""
+
+    def __init__(
+        self, prompt: str, scorer: str, paths: Mapping[str, str], plan: Mapping[str, Any]
+    ) -> None:
+        self.place = {"benchmark": plan["benchmark"], "prompt": prompt, "scorer": scorer}
+        self.plan = plan
+        self.answers: dict[Group, dict[str, Answers]] = defaultdict(dict)
+        self.names: list[str] = []
+        for model, path in paths.items():
+            file = RowFile(path, Score, plan["scores"][path])
+            self.names = list(dict.fromkeys([*self.names, *file.footer.determinants["metrics"]]))
+            for group, found in groups_of(file, plan["native"][model], plan["subsets"]).items():
+                self.answers[group][model] = found
+        self.common = _common_valid(self.answers, plan["roles"])
+
+    def rows(self) -> Iterator[Summary]:
+        """Yield a row for each model, group and metric."""
+        for group, models in self.answers.items():
+            for name in self.names:
+                yield from self._column(group, models, name)
+
+    def _column(self, group: Group, models: Mapping[str, Answers], name: str) -> Iterator[Summary]:
+        metric = metrics.load(name)
+        scored = {model: answers.column_parts(answers.scored) for model, answers in models.items()}
+        clusters = sorted({c for answers in models.values() for c in answers.clusters})
+        design = statistics.Design.of(self.place["benchmark"], clusters)
+        found = statistics.column(metric, scored, design, self._families(group, metric, models))
+        for model, answers in models.items():
+            yield self._row(group, model, answers, metric, name, found[model])
+
+    def _families(
+        self, group: Group, metric: ModuleType, models: Mapping[str, Answers]
+    ) -> dict[str, list[str]]:
+        """Return what is ranked: measured models, all of them and by group."""
+        if group.severity is not None or not group.is_ranked or not getattr(metric, "RANKED", True):
+            return {}
+        measured = [model for model in models if self.plan["roles"][model] == "measured"]
+        families = {COLUMN: measured}
+        for model in measured:
+            families.setdefault(_group(self.plan, model), []).append(model)
+        return families
+
+    def _row(
+        self,
+        group: Group,
+        model: str,
+        answers: Answers,
+        metric: ModuleType,
+        name: str,
+        found: statistics.ColumnResult,
+    ) -> Summary:
+        shared = self.common.get(group.variant) if self._is_measured(model) else None
+        common = answers.valid & answers.among(shared or set())
+        valid = answers.valid
+        whole, ranks = found.finite_interval, found.ranks
+        column, within = ranks.get(COLUMN), ranks.get(_group(self.plan, model))
+        return Summary(
+            model=model,
+            **self.place,
+            **group._asdict(),
+            metric=name,
+            higher_is_better=metric.HIGHER_IS_BETTER,
+            unit=metric.UNIT,
+            value=_aggregated(metric, answers, answers.scored, raw=False),
+            valid_only=_aggregated(metric, answers, valid, raw=True),
+            common_valid=_aggregated(metric, answers, common, raw=True),
+            common_n=None if shared is None else int(common.sum()),
+            **answers.counts(),
+            **_shares(answers),
+            n_eff=found.n_eff,
+            interval_low=found.interval.low,
+            interval_high=found.interval.high,
+            interval_method=found.interval.method,
+            population_n=answers.population_n,
+            finite_low=whole.low if whole else None,
+            finite_high=whole.high if whole else None,
+            uncertainty_flag=statistics.FLAGS[found.flags[0]] if found.flags else None,
+            family_size=column.family_size if column else None,
+            rank_low=column.low if column else None,
+            rank_high=column.high if column else None,
+            group_size=within.family_size if within else None,
+            group_rank_low=within.low if within else None,
+            group_rank_high=within.high if within else None,
+            smallest_difference=within.minimum_detectable_effect if within else None,
+        )
+
+    def _is_measured(self, model: str) -> bool:
+        return self.plan["roles"][model] == "measured"
+
+
+def _group(plan: Mapping[str, Any], model: str) -> str:
+    return f"group {plan['groups'].get(model)}"
+
+
+def _shares(answers: Answers) -> dict[str, Any]:
+    """Return the share of answers in the asked format, and its interval."""
+    valid, clusters = answers.valid[answers.scored], answers.clusters_of(answers.scored)
+    share = statistics.wilson_interval(valid.astype(np.float64), clusters)
+    return {
+        "coverage": float(valid.mean()) if valid.size else None,
+        "format_valid": float(valid.mean()) if valid.size else None,
+        "format_valid_low": share.low,
+        "format_valid_high": share.high,
+    }
+
+
+def _aggregated(
+    metric: ModuleType, answers: Answers, kept: np.ndarray, *, raw: bool
+) -> float | None:
     """Return a metric over the kept answers, None where there are none or nothing is defined."""
-    value = metric.aggregate(parts) if kept.any() else None
+    value = metric.aggregate(answers.parts(kept, raw=raw)) if kept.any() else None
     return None if value is None or not np.isfinite(value) else float(value)
 
 
-def _with_bounds(rows: list[Summary], roles: Mapping[str, str]) -> Iterator[Summary]:
-    """Yield the rows with their floor and ceiling: those of the same prompt, else of any prompt.
-
-    The floor is the best row that cannot see the sample or cannot understand the task; the
-    ceiling paints the truth through the same interface.
-    """
-    best: dict[tuple[Any, ...], Summary] = {}
-    for row in rows:
-        role = roles[row.model]
-        complete = row.severity is None and row.value is not None and not row.infrastructure
-        if role in ("floor", "ceiling") and complete:
-            for prompt in (row.prompt, None):
-                key = (role, prompt, *_comparable(row))
-                if key not in best or _is_better(row, best[key]):
-                    best[key] = row
-    for row in rows:
-        bounds = {}
-        for role in ("floor", "ceiling"):
-            bound = best.get((role, row.prompt, *_comparable(row)))
-            # A prompt without a bound of its own (planning first) borrows that of the others.
-            bound = bound or best.get((role, None, *_comparable(row)))
-            bounds[role] = bound.value if bound else None
-            bounds[f"{role}_model"] = bound.model if bound else None
-        yield replace(row, **bounds)
-
-
-def _comparable(row: Summary) -> tuple[Any, ...]:
-    return (row.scorer, row.variant, row.fit, row.stratum, row.metric)
-
-
-def _is_better(row: Summary, other: Summary) -> bool:
-    sign = 1 if row.higher_is_better else -1
-    return sign * (row.value or 0.0) > sign * (other.value or 0.0)
+def _common_valid(
+    answers: Mapping[Group, Mapping[str, Answers]], roles: Mapping[str, str]
+) -> Common:
+    """Return what all measured models answered validly; nothing where there is only one model."""
+    found: dict[str, dict[str, set[tuple[str, int]]]] = defaultdict(dict)
+    for group, models in answers.items():
+        if group.severity is None and group.stratum is None:
+            for model, some in models.items():
+                if roles[model] == "measured":
+                    found[group.variant].setdefault(model, set()).update(some.valid_keys())
+    return {v: set.intersection(*by.values()) for v, by in found.items() if len(by) > 1}

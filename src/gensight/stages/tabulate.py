@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gensight import published
 from gensight.atomic import write_text
 from gensight.digests import digest_of
 from gensight.footers import mark, read_footer
@@ -20,6 +21,7 @@ from gensight.tables import (
     render_markdown,
     render_tex,
 )
+from gensight.tables.citations import Citations
 
 
 def tabulate(summaries: Sequence[str], output: str, determinants: Mapping[str, Any]) -> None:
@@ -30,12 +32,16 @@ def tabulate(summaries: Sequence[str], output: str, determinants: Mapping[str, A
         for path, digest in zip(summaries, plan["summaries"].values(), strict=True)
         for row in RowFile(path, Summary, digest)
     ]
+    spec = TableSpec.model_validate(plan["spec"])
+    labels = {name: entry["label"] for name, entry in plan["benchmarks"].items()}
     table = build_table(
-        TableSpec.model_validate(plan["spec"]),
+        spec,
         rows,
-        {name: _info(entry) for name, entry in plan["models"].items()},
-        {name: entry["label"] for name, entry in plan["benchmarks"].items()},
+        {name: _info(entry, plan, labels) for name, entry in plan["models"].items()},
+        labels,
         RunFacts(name=plan["run"], mark=_mark(summaries, plan), protocol=tuple(plan["protocol"])),
+        plan["subjects"],
+        _citations(spec, plan),
     )
     tex = Path(output)
     # The .tex carries the mark by which the three are known, so it is written last.
@@ -59,10 +65,38 @@ def _mark(inputs: Sequence[str], determinants: Mapping[str, Any]) -> str:
     return mark(digest_of(determinants), contents)
 
 
-def _info(entry: Mapping[str, Any]) -> ModelInfo:
+def _citations(spec: TableSpec, plan: Mapping[str, Any]) -> Citations | None:
+    """Return the numbers that the paper prints in this table, where the run shows them."""
+    cited = spec.published
+    if plan["published"] is None or cited is None:
+        return None
+    return Citations(cited.paper, cited.table, published.load(cited.paper, cited.table, Path.cwd()))
+
+
+def _info(
+    entry: Mapping[str, Any], plan: Mapping[str, Any], labels: Mapping[str, str]
+) -> ModelInfo:
+    display = dict(entry["display"])
+    exposed = _exposures(entry["exposure"], plan["tasks"], labels)
+    notes = [note for note in (display.pop("note", None), *exposed) if note]
     return ModelInfo(
-        **entry["display"],
+        **display,
+        note="; ".join(note.rstrip(". ") for note in notes) or None,
         role=entry["role"],
         failed_above=entry["failed_above"],
         severity_unit=entry.get("severity_unit", ""),
+        hosted=entry["hosted"],
+        cited_as=entry["published"],
     )
+
+
+def _exposures(
+    exposure: Mapping[str, str], tasks: Mapping[str, str], labels: Mapping[str, str]
+) -> list[str]:
+    """Say what of this table a model is known to have been trained on (ProbeGen section 3)."""
+    told: dict[str, list[str]] = {}
+    for name, words in exposure.items():
+        here = [benchmark for benchmark, task in tasks.items() if name in (benchmark, task)]
+        if here:
+            told.setdefault(words, []).extend(labels[benchmark] for benchmark in here)
+    return [f"exposed to {', '.join(names)}: {words}" for words, names in told.items()]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 from gensight.records import Summary
 from gensight.specs.tables import ColumnSpec
@@ -18,7 +20,8 @@ class ModelInfo:
     """How a model is named and placed, and when its cells print x.
 
     `failed_above` is the share of format-invalid answers beyond which a cell is a failure; None
-    never prints x. `severity_unit` follows the severity in the label of a disturbed row.
+    never prints x. `severity_unit` follows the severity in the label of a disturbed row. `hosted`
+    models answer through an API; `cited_as` is the name under which each paper prints the model.
     """
 
     label: str
@@ -28,6 +31,8 @@ class ModelInfo:
     failed_above: float | None = 0.5
     note: str | None = None
     severity_unit: str = ""
+    hosted: bool = False
+    cited_as: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def competes(self) -> bool:
@@ -59,9 +64,10 @@ class Cell:
 
     `kind` is `number`, `failed` (x: the format was not followed), `incomplete` (answers that
     never arrived: no number is shown), `undefined` (summarised, but the statistic has no value),
-    `not_applicable` (the model does not do this) or `readable` (answers read / answers scored).
-    `number` is unrounded and unscaled; `printed` is that number rounded, or the word of a
-    `readable` cell. `marks` holds `floor` and `ceiling` where this row sets that of its column.
+    `not_applicable` (the model does not do this) or `words` (answers read / answers scored, ranks).
+    `number` is unrounded and unscaled; `printed` is that number rounded, or the words. `marks`
+    holds `floor` and `ceiling` where this row sets that of its column, and the signs of `SIGNS`.
+    `best` cells may be best, `leading` is the best number among them.
     """
 
     kind: str
@@ -69,22 +75,39 @@ class Cell:
     printed: str = ""
     interval: tuple[str, str] | None = None
     best: bool = False
+    leading: bool = False
     marks: tuple[str, ...] = ()
     summary: Summary | None = None
 
 
 NOT_APPLICABLE = Cell(kind="not_applicable")
 
+API_TIME, OTHER_PROTOCOL = "†", "‡"
+#: Signs after a number, and what they say.
+SIGNS = {
+    API_TIME: "measured end to end through an API, one request at a time",
+    OTHER_PROTOCOL: "reported under another protocol; not comparable with the other rows",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A column as printed; a `readable` column counts the answers of the columns before it."""
+    """A column as printed.
+
+    A `readable` column counts the answers of the columns before it, a `rank` column holds the
+    interval of ranks of the number before it; both hold words.
+    """
 
     spec: ColumnSpec
     group: str
     header: str
     higher_is_better: bool | None = None
-    readable: bool = False
+    kind: Literal["number", "readable", "rank"] = "number"
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the column holds words about the numbers before it."""
+        return self.kind != "number"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +120,7 @@ class Row:
     role: str
     severity: float | None = None
     note: str | None = None
+    highlight: bool = False
     cells: tuple[Cell, ...] = ()
 
 
@@ -118,6 +142,7 @@ class Table:
     label: str
     run: str
     mark: str
+    heading: str
     columns: tuple[Column, ...]
     groups: tuple[Group, ...]
     notes: tuple[str, ...]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
+from gensight.rounding import rounded
 from gensight.specs.tables import TableSpec
 from gensight.tables.cells import (
     COMPETING_ROLES,
+    SIGNS,
     Cell,
     Column,
     Group,
@@ -47,6 +49,8 @@ def table_notes(
     empty = [] if any(group.rows for group in groups) else ["No model of this run does this task."]
     notes = [*empty, *_mark_notes(spec, columns, groups, cells, infos), *_column_notes(columns)]
     notes += _left_out(cells, benchmarks)
+    notes += _flags(columns, groups)
+    notes += _smallest_differences(spec, columns, groups)
     notes += _rank_flips(columns, groups)
     notes += [f"{mark}: {text}." for text, mark in _stripped(note_marks(groups))]
     notes += [*spec.notes, *facts.protocol]
@@ -69,7 +73,9 @@ def _mark_notes(
     roles = {row.role for group in groups for row in group.rows}
     notes = []
     if any(cell.best for cell in cells):
-        notes.append("Bold: best measured row of its group, as printed.")
+        notes.append(_best_note(spec, cells))
+    if any(column.kind == "rank" for column in columns):
+        notes.append("rank: the ranks that a row may have in its group, all rows at once, 95 %.")
     if "failed" in kinds:
         shares = {
             failing_share(infos[row.model], spec.options)
@@ -95,15 +101,29 @@ def _mark_notes(
         )
     if "ceiling" in marks:
         notes.append("c: sets the ceiling of its column, the truth through the same interface.")
-    if any(column.readable for column in columns):
+    if any(column.kind == "readable" for column in columns):
         notes.append("valid/n: answers in the asked format, of those scored.")
     notes += [f"{ROLE_MARKS[role]}: {_ROLE_NOTES[role]}." for role in ROLE_MARKS if role in roles]
+    notes += [f"{sign}: {words}." for sign, words in SIGNS.items() if sign in marks]
+    if any(row.highlight for group in groups for row in group.rows):
+        notes.append("Grey: the default setting.")
     return notes
+
+
+def _best_note(spec: TableSpec, cells: Sequence[Cell]) -> str:
+    if spec.options.bold != "best_set":
+        return "Bold: best measured row of its group, as printed."
+    sizes = {cell.summary.group_size for cell in cells if cell.best and cell.summary}
+    told = ", ".join(str(size) for size in sorted(size for size in sizes if size is not None))
+    return (
+        "Bold: may be the best of its group by simultaneous 95 % rank intervals; underlined: the "
+        f"best number (family: the measured rows of a group in one column, here {told})."
+    )
 
 
 def _column_notes(columns: Sequence[Column]) -> list[str]:
     """Explain differences between fits, gains and factors, each once."""
-    specs = [column.spec for column in columns if not column.readable]
+    specs = [column.spec for column in columns if not column.has_words]
     notes = [
         f"{spec.header} = {spec.fit} − {spec.minus_fit}."
         for spec in specs
@@ -128,7 +148,7 @@ def _rank_flips(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]
     rows = [row for group in groups for row in group.rows if row.role in COMPETING_ROLES]
     flipped = []
     for index, column in enumerate(columns):
-        if column.readable or column.spec.statistic != "value" or column.spec.minus_fit:
+        if column.has_words or column.spec.statistic != "value" or column.spec.minus_fit:
             continue
         shown = [row.cells[index].summary for row in rows if row.cells[index].kind == "number"]
         kept = [row for row in shown if row is not None and row.value is not None]
@@ -144,6 +164,38 @@ def _rank_flips(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]
     return [
         "Warning: without failed answers (valid only, or common valid) the measured rows rank "
         f"differently in {'; '.join(flipped)}."
+    ]
+
+
+def _flags(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]:
+    """Name the cells whose uncertainty is not to be trusted, by what is wrong with it."""
+    found: dict[str, list[str]] = {}
+    for row in (row for group in groups for row in group.rows):
+        for column, cell in zip(columns, row.cells, strict=True):
+            flag = cell.summary.uncertainty_flag if cell.summary and not column.has_words else None
+            if flag and row.role in COMPETING_ROLES:
+                found.setdefault(flag, []).append(f"{row.label} ({column.group} {column.header})")
+    return [f"{flag}: {', '.join(dict.fromkeys(cells))}." for flag, cells in sorted(found.items())]
+
+
+def _smallest_differences(
+    spec: TableSpec, columns: Sequence[Column], groups: Sequence[Group]
+) -> list[str]:
+    """Say what two rows must differ by to be told apart (PROTOCOLS 2.5)."""
+    if not spec.options.show_mde:
+        return []
+    told = []
+    for place, column in enumerate(columns):
+        rows = [row.cells[place].summary for group in groups for row in group.rows]
+        known = [row.smallest_difference for row in rows if row and row.smallest_difference]
+        if known and not column.has_words:
+            size = rounded(max(known), column.spec.decimals, column.spec.scale)
+            told.append(f"{column.group} {column.header} {size}".strip())
+    if not told:
+        return []
+    return [
+        "Smallest difference that these samples tell with a power of 80 %: "
+        f"{'; '.join(dict.fromkeys(told))}."
     ]
 
 

@@ -114,7 +114,28 @@ def readable_cell(cells: Sequence[Cell]) -> Cell:
     pairs = sorted({(row.n_valid, row.n) for row in rows})
     if not pairs:
         return NOT_APPLICABLE
-    return Cell(kind="readable", printed=", ".join(f"{read}/{n}" for read, n in pairs))
+    return Cell(kind="words", printed=", ".join(f"{read}/{n}" for read, n in pairs))
+
+
+def rank_cell(cell: Cell) -> Cell:
+    """Return the interval of ranks of a number within its group: `1-3`, or `2` where it is one."""
+    row = cell.summary
+    if cell.kind != "number" or row is None or row.group_rank_low is None:
+        return NOT_APPLICABLE
+    low, high = row.group_rank_low, row.group_rank_high
+    return Cell(kind="words", printed=str(low) if low == high else f"{low}–{high}", summary=row)
+
+
+def average_cell(column: ColumnSpec, cells: Sequence[Cell]) -> Cell:
+    """Return the plain mean of a row's other numbers, from unrounded ones; none if one is missing.
+
+    ProbeGen Tables 5 and 7. A failed cell is never averaged.
+    """
+    numbers = [cell.number for cell in cells if cell.kind == "number"]
+    if not numbers or len(numbers) < len(cells):
+        return NOT_APPLICABLE
+    mean = math.fsum(n for n in numbers if n is not None) / len(numbers)
+    return Cell(kind="number", number=mean, printed=rounded(mean, column.decimals, column.scale))
 
 
 def may_be_best(column: ColumnSpec) -> bool:
@@ -122,7 +143,8 @@ def may_be_best(column: ColumnSpec) -> bool:
 
     A valid-only number rises when a model refuses the hard items (PROTOCOLS 1.4).
     """
-    return column.statistic in ("value", "gain") and column.minus_fit is None
+    alone = column.minus_fit is None and column.average_of is None
+    return alone and column.statistic in ("value", "gain")
 
 
 def mark_best(
@@ -154,3 +176,31 @@ def mark_best(
             if line[place].printed == best.printed:
                 line[place] = replace(line[place], best=True)
     return [replace(row, cells=tuple(line)) for row, line in zip(rows, marked, strict=True)]
+
+
+def mark_best_set(rows: Sequence[Row], columns: Sequence[ColumnSpec | None]) -> list[Row]:
+    """Mark the cells that may be best of their group, and the best number among them.
+
+    A model may be best if the lower end of its simultaneous rank interval is 1 (PROTOCOLS 2.4). A
+    group of one is not called best.
+    """
+    marked = [list(row.cells) for row in rows]
+    for place, column in enumerate(columns):
+        if column is None or column.statistic != "value":
+            continue
+        rivals = [line[place] for line in marked if _is_ranked(line[place])]
+        if len(rivals) < 2:
+            continue
+        higher = all(cell.summary.higher_is_better for cell in rivals if cell.summary)
+        lead = (max if higher else min)(cell.number for cell in rivals if cell.number is not None)
+        for line in marked:
+            cell = line[place]
+            if _is_ranked(cell) and cell.summary is not None:
+                best = cell.summary.group_rank_low == 1
+                line[place] = replace(cell, best=best, leading=cell.number == lead)
+    return [replace(row, cells=tuple(line)) for row, line in zip(rows, marked, strict=True)]
+
+
+def _is_ranked(cell: Cell) -> bool:
+    row = cell.summary
+    return cell.kind == "number" and row is not None and row.group_rank_low is not None

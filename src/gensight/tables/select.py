@@ -32,6 +32,11 @@ class SummaryIndex:
             scorer = (row.benchmark, row.prompt, row.scorer)
             self._variants.setdefault(scorer, set()).add(row.variant)
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether anything was measured: a table of printed numbers alone has no rows here."""
+        return bool(self._rows)
+
     def find(
         self, model: str, severity: float | None, column: ColumnSpec, fit: str | None
     ) -> Summary | None:

@@ -11,7 +11,7 @@ from gensight.tables.cells import Cell, Column, Group, Row, Table
 from gensight.tables.latex_text import escape
 from gensight.tables.notes import ROLE_MARKS, note_marks
 
-PACKAGES = ("booktabs", "graphicx", "xcolor")
+PACKAGES = ("booktabs", "graphicx", "xcolor", "colortbl")
 # A page of 11 pt type holds about 45 rows of a \small table with its caption and notes.
 # A table of more than about ten columns is shrunk to the line, and so holds more rows a page.
 MAX_FLOAT_ROWS, UNSHRUNK_COLUMNS = 42, 10
@@ -51,7 +51,7 @@ def _float(table: Table, rows: list[str], first: bool, last: bool) -> list[str]:
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{{_alignment(table)}}}",
         r"\toprule",
-        *_header(table.columns),
+        *_header(table.heading, table.columns),
         *rows,
         r"\bottomrule",
         r"\end{tabular}}",
@@ -80,7 +80,7 @@ def _alignment(table: Table) -> str:
     return "".join(parts)
 
 
-def _header(columns: Sequence[Column]) -> list[str]:
+def _header(heading: str, columns: Sequence[Column]) -> list[str]:
     """Return the header lines: the blocks over their columns, then the columns."""
     tops, rules, place = [""], [], 2
     for group, block in groupby(columns, key=lambda column: column.group):
@@ -89,13 +89,13 @@ def _header(columns: Sequence[Column]) -> list[str]:
         if group:
             rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
         place += width
-    names = ["Model", *(_column_name(column) for column in columns)]
+    names = [escape(heading), *(_column_name(column) for column in columns)]
     lines = [_line(names), r"\midrule"]
     return [_line(tops), " ".join(rules), *lines] if rules else lines
 
 
 def _column_name(column: Column) -> str:
-    if column.readable:
+    if column.has_words:
         return rf"\textcolor{{{_GREY}}}{{{escape(column.header)}}}"
     return escape(column.header) + _ARROWS[column.higher_is_better]
 
@@ -120,8 +120,13 @@ def _group(group: Group, width: int, marks: dict[str, str]) -> list[str]:
     lines = []
     if group.label:
         lines.append(rf"\multicolumn{{{width}}}{{l}}{{\textit{{{escape(group.label)}}}}} \\")
-    lines += [_line([_row_name(row, marks), *map(tex_cell, row.cells)]) for row in group.rows]
+    lines += [_row(row, marks) for row in group.rows]
     return lines
+
+
+def _row(row: Row, marks: dict[str, str]) -> str:
+    line = _line([_row_name(row, marks), *map(tex_cell, row.cells)])
+    return rf"\rowcolor{{black!8}}{line}" if row.highlight else line
 
 
 def _row_name(row: Row, marks: dict[str, str]) -> str:
@@ -144,7 +149,7 @@ def tex_cell(cell: Cell) -> str:
     if cell.kind == "incomplete":
         n = cell.summary.n if cell.summary else 0
         return rf"{{\scriptsize\textit{{incomplete}} ({n})}}"
-    if cell.kind == "readable":
+    if cell.kind == "words":
         return rf"\textcolor{{{_GREY}}}{{\scriptsize {escape(cell.printed)}}}"
     if cell.kind != "number":
         return "--"
@@ -154,8 +159,9 @@ def tex_cell(cell: Cell) -> str:
 def _decorated(cell: Cell) -> str:
     text = _number(cell.printed)
     text = rf"\textbf{{{text}}}" if cell.best else text
+    text = rf"\underline{{{text}}}" if cell.leading else text
     marks = ",".join(mark[0] for mark in cell.marks)
-    raised = rf"\textsuperscript{{\textcolor{{{_GREY}}}{{{marks}}}}}" if marks else ""
+    raised = rf"\textsuperscript{{\textcolor{{{_GREY}}}{{{escape(marks)}}}}}" if marks else ""
     if cell.interval is None:
         # The mark hangs outside the cell, so that the digits of a column stay in line.
         return text + (rf"\rlap{{{raised}}}" if marks else "")

@@ -37,8 +37,17 @@ SUMMARY_FIELDS = (
     "format_valid_high",
     "clusters",
     "n_eff",
+    "population_n",
+    "finite_low",
+    "finite_high",
+    "uncertainty_flag",
+    "family_size",
     "rank_low",
     "rank_high",
+    "group_size",
+    "group_rank_low",
+    "group_rank_high",
+    "smallest_difference",
     "floor",
     "floor_model",
     "ceiling",
@@ -82,7 +91,7 @@ def render_csv(table: Table) -> str:
     for group in table.groups:
         for row in group.rows:
             for column, cell in zip(table.columns, row.cells, strict=True):
-                if not column.readable:
+                if not column.has_words:
                     writer.writerow(_csv_line(table, group, row, column, cell))
     return buffer.getvalue()
 
@@ -91,7 +100,9 @@ def _csv_line(table: Table, group: Group, row: Row, column: Column, cell: Cell) 
     spec = column.spec
     values: list[Any] = [group.label or group.name, row.model, row.label, row.role, row.severity]
     values += [column.group, column.header]
-    values += [getattr(spec, name) for name in _COLUMN_FIELDS]
+    # A row of settings replaces keys of its columns; the summary row says what it shows.
+    shown = cell.summary or spec
+    values += [getattr(shown, name, getattr(spec, name)) for name in _COLUMN_FIELDS]
     values += [spec.statistic, float(spec.scale), spec.decimals]
     values += [printed_token(cell), cell.kind, cell.best, cell.number]
     bound = row.role if group.name == "bounds" else None
@@ -116,13 +127,13 @@ def _exact(value: Any) -> str:
 
 def printed_token(cell: Cell) -> str:
     """Return what the printed table shows as its main token, with an ASCII minus and no marks."""
-    return cell.printed if cell.kind in ("number", "readable") else _WORDS[cell.kind]
+    return cell.printed if cell.kind in ("number", "words") else _WORDS[cell.kind]
 
 
 def render_markdown(table: Table) -> str:
     """Return the table as GitHub Markdown whose first line is the mark in a comment."""
     marks = note_marks(table.groups)
-    names = ["Model", *(_column_name(column) for column in table.columns)]
+    names = [_escaped(table.heading), *(_column_name(column) for column in table.columns)]
     lines = [
         f"<!-- {table.mark} -->",
         f"## {_escaped(table.title)}",
@@ -158,11 +169,12 @@ def markdown_cell(cell: Cell) -> str:
         return f"× <sup>{printed}</sup>" if printed else "×"
     if cell.kind == "incomplete":
         return f"*incomplete* (n = {cell.summary.n if cell.summary else 0})"
-    if cell.kind == "readable":
+    if cell.kind == "words":
         return printed
     if cell.kind != "number":
         return "–"
     text = f"**{printed}**" if cell.best else printed
+    text = f"<u>{text}</u>" if cell.leading else text
     text += "".join(f"<sup>{mark[0]}</sup>" for mark in cell.marks)
     if cell.interval is not None:
         low, high = (bound.replace("-", "−") for bound in cell.interval)

@@ -14,7 +14,7 @@ from gensight.datasets.scenes.scene import Scene, build
 from gensight.images import encode_array, encode_mask, encode_png
 from gensight.records import Sample
 
-LICENCE = "Apache-2.0"
+LICENCE = "gensight"
 
 
 def iter_samples(parameters: Mapping[str, Any], ranks: Iterable[int]) -> Iterator[Sample]:

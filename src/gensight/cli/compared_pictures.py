@@ -1,0 +1,89 @@
+"""The pictures of compared samples: input, A and B side by side, one PNG for each sample."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gensight import atomic, images
+from gensight.comparison import Item
+from gensight.errors import GensightError, ImageError
+from gensight.licences import may_show
+from gensight.records import Generation, RowFile, Sample
+
+HEIGHT_PX = 320
+GAP_PX = 8
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def write_pictures(items: Sequence[Item], first: Path, second: Path, folder: Path) -> int:
+    """Write the pictures of these samples; return how many.
+
+    A sample is left out where its licence lets nothing be shown. An answer without a picture, or
+    one that is not in this tree, is a grey field.
+
+    Raises:
+        GensightError: the samples of the benchmark are not in the tree of A.
+    """
+    wanted = {item.sample_id for item in items}
+    samples = {row.sample_id: row for row in _samples(first) if row.sample_id in wanted}
+    answers = [_answers(path, items) for path in (first, second)]
+    folder.mkdir(parents=True, exist_ok=True)
+    written = 0
+    for place, item in enumerate(items):
+        sample = samples.get(item.sample_id)
+        if sample is None or not may_show(sample.licence):
+            continue
+        key = (item.sample_id, item.repeat)
+        pictures = [sample.image["bytes"], *(found.get(key) for found in answers)]
+        name = f"{place:03}_{UNSAFE.sub('_', item.sample_id)}.png"
+        atomic.write_bytes(folder / name, images.encode_png(_row(pictures)))
+        written += 1
+    return written
+
+
+def _tree(scores: Path) -> tuple[Path, str, str, str]:
+    """Return the results folder, model, benchmark and prompt of a file of scores."""
+    model, benchmark, prompt = scores.parts[-4:-1]
+    return scores.parents[4], model, benchmark, prompt
+
+
+def _samples(scores: Path) -> RowFile[Sample]:
+    results, _, benchmark, _ = _tree(scores)
+    path = results / "samples" / f"{benchmark}.parquet"
+    if not path.exists():
+        raise GensightError(f"--pictures: {path} is not there; it holds the inputs")
+    return RowFile(path, Sample)
+
+
+def _answers(scores: Path, items: Sequence[Item]) -> dict[tuple[str, int], bytes]:
+    results, model, benchmark, prompt = _tree(scores)
+    wanted = {(item.sample_id, item.repeat) for item in items}
+    found = {}
+    for path in sorted((results / "generations" / model / benchmark / prompt).glob("*.parquet")):
+        for row in RowFile(path, Generation):
+            key = (row.sample_ids[0], row.repeat)
+            if row.final and row.image and key in wanted:
+                found.setdefault(key, row.image["bytes"])
+    return found
+
+
+def _row(pictures: Sequence[bytes | None]) -> np.ndarray:
+    """Return pictures of one height in a row, uint8 (H, W, 3)."""
+    tiles = [_tile(picture) for picture in pictures]
+    gap = np.full((HEIGHT_PX, GAP_PX, 3), 255, np.uint8)
+    return np.hstack([part for tile in tiles for part in (tile, gap)][:-1])
+
+
+def _tile(picture: bytes | None) -> np.ndarray:
+    try:
+        rgb = images.decode_rgb(picture, matte=(255, 255, 255)) if picture else None
+    except ImageError:
+        rgb = None
+    if rgb is None:
+        return np.full((HEIGHT_PX, HEIGHT_PX, 3), 200, np.uint8)
+    width = max(1, round(rgb.shape[1] * HEIGHT_PX / rgb.shape[0]))
+    return images.resize_picture(rgb, width, HEIGHT_PX)

@@ -1,0 +1,220 @@
+"""Two files of scores side by side: what differs in protocol, in numbers, and sample by sample.
+
+PROTOCOLS 5.3. The samples that both hold are compared, failed answers under the benchmark's own
+failure policy, so that no pair is lost; the interval and the test are those of
+`gensight.statistics` (clusters, paired).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gensight import metrics, statistics
+from gensight.digests import differences
+from gensight.errors import RecordError
+from gensight.footers import read_footer
+from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
+from gensight.records import RowFile, Score
+from gensight.specs.words import unknown
+from gensight.variants import only_variant
+
+#: In per cent: a sample flips where one side lies on another side of it (half right, half wrong).
+FLIP_PERCENT = 50.0
+#: Keys of determinants that say who was asked.
+WHO = re.compile(r"(^|\.)generations\.(model|adapter|adapter_version|generation)(\.|$)")
+Answer = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which numbers of the two files are compared; None takes the only one, or the first metric."""
+
+    metric: str | None = None
+    variant: str | None = None
+    fit: str | None = None
+    severity: float | None = None
+
+
+@dataclass
+class Side:
+    """One file's answers under the chosen variant and fit, by sample and repeat."""
+
+    path: Path
+    determinants: Mapping[str, Any]
+    heads: dict[Answer, Score] = field(default_factory=dict)
+    parts: dict[Answer, dict[str, float]] = field(default_factory=dict)
+
+    @property
+    def cell(self) -> tuple[str, str, str, str]:
+        """Return model, benchmark, prompt and scorer, from the file's place."""
+        model, benchmark, prompt, scorer = self.path.with_suffix("").parts[-4:]
+        return model, benchmark, prompt, scorer
+
+
+@dataclass(frozen=True)
+class Item:
+    """One sample on both sides: its value under the metric, and whether it was read at all."""
+
+    sample_id: str
+    repeat: int
+    first: float | None
+    second: float | None
+    first_valid: bool
+    second_valid: bool
+
+    @property
+    def change(self) -> float:
+        """Return second - first, 0 where either is not defined."""
+        known = self.first is not None and self.second is not None
+        return self.second - self.first if known else 0.0
+
+    def flips(self, unit: str) -> bool:
+        """Whether one side alone can be read, or is at least half right."""
+        if self.first_valid != self.second_valid:
+            return True
+        if unit != "percent" or self.first is None or self.second is None:
+            return False
+        return (self.first >= FLIP_PERCENT) != (self.second >= FLIP_PERCENT)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` found: `second` against `first`, on the metric's scale."""
+
+    metric: str
+    unit: str
+    higher_is_better: bool
+    variant: str
+    fit: str | None
+    first: float | None
+    second: float | None
+    test: statistics.Comparison
+    protocol: list[tuple[str, Any, Any]]
+    items: list[Item]
+    left_out: int
+
+    @property
+    def flipped(self) -> list[Item]:
+        """Return the samples that flipped, the largest change first."""
+        found = [item for item in self.items if item.flips(self.unit)]
+        return sorted(found, key=lambda item: (-abs(item.change), item.sample_id, item.repeat))
+
+    @property
+    def fell(self) -> bool:
+        """Whether the second is worse than the first by more than chance (p < .05)."""
+        difference, p = self.test.difference, self.test.p
+        if difference is None or p is None or p >= 1 - statistics.LEVEL:
+            return False
+        return difference < 0 if self.higher_is_better else difference > 0
+
+
+def compare(first: str | Path, second: str | Path, choice: Choice | None = None) -> Comparison:
+    """Compare two files of scores of one benchmark; they may lie in different checkouts.
+
+    Raises:
+        RecordError: a file is no file of scores, or they share no sample.
+        SpecError: a name is not in both files, or has to be given.
+    """
+    choice = choice or Choice()
+    sides = [_opened(Path(path)) for path in (first, second)]
+    names = [name for name in sides[0].determinants["metrics"] if name in _metrics_of(sides[1])]
+    if choice.metric is not None and choice.metric not in names:
+        raise unknown("compare", "metric", choice.metric, names)
+    if not names:
+        raise RecordError(f"{first} and {second} have no metric in common")
+    metric = metrics.load(choice.metric or names[0])
+    variant, fit = _read(sides, choice)
+    shared = [key for key in sides[0].heads if key in sides[1].heads]
+    if not shared:
+        raise RecordError(f"{first} and {second} share no sample; compare cells of one benchmark")
+    columns = [_columns(side, shared) for side in sides]
+    benchmark = sides[0].cell[1]
+    return Comparison(
+        metric=metric.__name__.rsplit(".", 1)[-1],
+        unit=metric.UNIT,
+        higher_is_better=metric.HIGHER_IS_BETTER,
+        variant=variant,
+        fit=fit,
+        first=metric.aggregate(columns[0].parts),
+        second=metric.aggregate(columns[1].parts),
+        test=statistics.compare(metric, columns[1], columns[0], benchmark),
+        protocol=list(_protocol(sides[0].determinants, sides[1].determinants)),
+        items=[_item(sides, key, metric) for key in shared],
+        left_out=len({*sides[0].heads, *sides[1].heads}) - len(shared),
+    )
+
+
+def _opened(path: Path) -> Side:
+    footer = read_footer(path)
+    if footer.stage != "scores":
+        raise RecordError(
+            f"{path}: holds {footer.stage}, not scores; give results/scores/MODEL/BENCHMARK/PROMPT/"
+            f"SCORER.parquet"
+        )
+    return Side(path, footer.determinants)
+
+
+def _metrics_of(side: Side) -> Mapping[str, Any]:
+    return side.determinants["metrics"]
+
+
+def _read(sides: list[Side], choice: Choice) -> tuple[str, str | None]:
+    """Read the rows of the chosen variant and fit into both sides; return what was chosen."""
+    rows = [list(RowFile(side.path, Score)) for side in sides]
+    variants = {row.variant for row in rows[0]} & {row.variant for row in rows[1]}
+    scorer = sides[0].cell[3]
+    variant = choice.variant or only_variant("compare", scorer, variants)
+    if variant not in variants:
+        raise unknown("compare", "variant", variant, sorted(variants))
+    fits = sorted({str(row.fit) for row in rows[0] if row.fit is not None})
+    fit = choice.fit or (fits[0] if fits else None)
+    if fits and fit not in fits:
+        raise unknown("compare", "fit", fit, fits)
+    for side, found in zip(sides, rows, strict=True):
+        for row in found:
+            if (row.variant, row.fit, row.severity) == (variant, fit, choice.severity):
+                _keep(side, row)
+    return variant, fit
+
+
+def _keep(side: Side, row: Score) -> None:
+    if row.outcome in INFRASTRUCTURE_OUTCOMES or row.status == "no_ground_truth":
+        return
+    key = (row.sample_id, row.repeat)
+    side.heads.setdefault(key, row)
+    parts = side.parts.setdefault(key, {})
+    if row.kind == "part" and row.value is not None:
+        parts[row.name] = row.value
+
+
+def _columns(side: Side, keys: list[Answer]) -> statistics.ColumnParts:
+    names = sorted({name for key in keys for name in side.parts[key]})
+    parts = {n: np.array([side.parts[key].get(n, np.nan) for key in keys]) for n in names}
+    heads = [side.heads[key] for key in keys]
+    return statistics.ColumnParts(
+        parts=parts,
+        sample_ids=[head.sample_id for head in heads],
+        cluster_ids=[head.cluster_id for head in heads],
+        population_n=heads[0].population_n,
+    )
+
+
+def _item(sides: list[Side], key: Answer, metric: Any) -> Item:
+    first, second = (metric.value(side.parts[key]) for side in sides)
+    valid = [side.heads[key].format_valid for side in sides]
+    return Item(*key, first, second, *valid)
+
+
+def _protocol(
+    first: Mapping[str, Any], second: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield what determines the two files and differs; who was asked is no protocol."""
+    for key, old, new in differences(dict(first), dict(second)):
+        if not WHO.search(key):
+            yield key, old, new

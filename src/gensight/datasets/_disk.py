@@ -1,0 +1,160 @@
+"""Data sets on the user's disk: the whole population listed, then drawn in one fixed order.
+
+A module for files on disk offers `list_items(parameters)` and `read_item(parameters, item)`, and
+gets `population` and `iter_samples` from here. Rank r is the r-th item in the order of
+sha256("{seed}/{item id}"): no random generator, no listing order of a folder and no number of asked
+samples can change it, so the first 100 ranks are a subset of the first 500.
+
+`parameters["root"]` is where the data set lies; it is the user's and never part of a digest.
+`parameters["manifest"]`, where the benchmark names one, holds the ids in rank order instead.
+`parameters["twin"]` says that the folder holds a synthetic twin (see `gensight.twins`): the files
+of one are marked, and neither is ever taken for the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gensight.errors import MissingDataError, SpecError
+from gensight.records import Sample
+
+Parameters = Mapping[str, Any]
+
+#: What every module of this kind has among its DEFAULTS.
+DISK_DEFAULTS = {"seed": 0, "twin": False}
+TWIN_MARK = "GENSIGHT_TWIN"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One possible sample: its id, what it shares with others, and where to read it.
+
+    `place` is the module's own (a path, an index, a key); nothing else reads it.
+    """
+
+    id: str
+    cluster_id: str
+    stratum: str | None = None
+    place: Any = None
+
+
+ListItems = Callable[[Parameters], Sequence[Item]]
+ReadItem = Callable[[Parameters, Item], Sample]
+
+
+def ranked(items: Iterable[Item], seed: int) -> list[Item]:
+    """Return the items in rank order; two items of one id are a fault of the data set.
+
+    Raises:
+        MissingDataError: there is no item, or an id occurs twice.
+    """
+    by_id: dict[str, Item] = {}
+    for item in items:
+        if item.id in by_id:
+            raise MissingDataError(
+                f"two items are called {item.id}; the data set is not as shipped"
+            )
+        by_id[item.id] = item
+    if not by_id:
+        raise MissingDataError("the data set holds no item; it may be a partial download")
+    return [by_id[name] for name in sorted(by_id, key=lambda name: (_draw(seed, name), name))]
+
+
+def _draw(seed: int, name: str) -> str:
+    return hashlib.sha256(f"{seed}/{name}".encode()).hexdigest()
+
+
+def population_of(list_items: ListItems) -> Callable[[Parameters], int]:
+    """Return the `population` of a module that lists its items."""
+
+    def _population(parameters: Parameters) -> int:
+        return len(in_rank_order(list_items, parameters))
+
+    _population.__doc__ = "Return the number of samples that the data set holds."
+    return _population
+
+
+def samples_of(
+    list_items: ListItems, read_item: ReadItem
+) -> Callable[[Parameters, Iterable[int]], Iterator[Sample]]:
+    """Return the `iter_samples` of a module that lists and reads its items."""
+
+    def _iter_samples(parameters: Parameters, ranks: Iterable[int]) -> Iterator[Sample]:
+        items = in_rank_order(list_items, parameters)
+        for rank in ranks:
+            if rank >= len(items):
+                raise MissingDataError(
+                    f"rank {rank} is asked for, but the data set holds {len(items)} samples; lower "
+                    f"n or held_out.first_rank, or check that the download is complete"
+                )
+            yield _placed(read_item(parameters, items[rank]), items[rank], rank, len(items))
+
+    _iter_samples.__doc__ = "Yield the samples of these ranks, in their order."
+    return _iter_samples
+
+
+def _placed(sample: Sample, item: Item, rank: int, population: int) -> Sample:
+    return replace(
+        sample,
+        sample_id=item.id,
+        rank=rank,
+        cluster_id=item.cluster_id,
+        stratum=item.stratum,
+        population_n=population,
+    )
+
+
+def in_rank_order(list_items: ListItems, parameters: Parameters) -> list[Item]:
+    """Return the data set's items in rank order: the manifest's, or drawn by the seed.
+
+    Raises:
+        SpecError: the manifest names an item that the data set does not hold.
+    """
+    items = list_items(parameters)
+    order = parameters.get("manifest")
+    if order is None:
+        return ranked(items, parameters["seed"])
+    by_id = {item.id: item for item in items}
+    for name in order:
+        if name not in by_id:
+            raise SpecError(
+                f"dataset.manifest: '{name}' is not in the data set at {parameters['root']}; the "
+                f"manifest belongs to other files, or the download is partial"
+            )
+    return [by_id[name] for name in order]
+
+
+def root_of(parameters: Parameters, *needed: str) -> Path:
+    """Return the data set's folder after looking for these files or folders in it.
+
+    Raises:
+        MissingDataError: the folder or one of them is not there, or it is a twin where the real
+            data set is asked for, or the other way round.
+    """
+    root = Path(parameters["root"])
+    for name in ("", *needed):
+        if not (root / name).exists():
+            raise MissingDataError(f"{root / name} is not there")
+    marked = (root / TWIN_MARK).exists()
+    if marked and not parameters["twin"]:
+        raise MissingDataError(f"{root} holds a synthetic twin; set run.twin, or give the real one")
+    if parameters["twin"] and not marked:
+        raise MissingDataError(f"{root} holds no synthetic twin; make one: gensight data twin")
+    return root
+
+
+def check_count(parameters: Parameters, found: int, expected: int, what: str) -> None:
+    """Refuse a partial download; a twin has as many items as it likes.
+
+    Raises:
+        MissingDataError: the number found is not the number that the data set ships.
+    """
+    if not parameters["twin"] and found != expected:
+        raise MissingDataError(
+            f"{parameters['root']}: {found} {what} where the data set ships {expected}; the "
+            f"download is partial, or these are other files"
+        )

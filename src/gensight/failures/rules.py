@@ -1,0 +1,247 @@
+"""The rules of PROTOCOLS 3.3, in order; the first that holds names the class.
+
+What the protocol leaves open is decided here:
+
+- segmentation and depth: an overlay is looked for before a copy, since a thin one passes for both;
+- a bent copy of the input is `rerender:warped` where a drawing was asked for: 3.3 calls it
+  `drift:local`, but drift is a valid format (section "Decided") and a photograph is none;
+- counting: red strokes that are no dots, and solid marks of other colours, are
+  `wrong_format:other` however little they cover.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gensight.failures.evidence import Evidence
+
+#: A class and its detail, None where the class has none.
+Finding = tuple[str, str | None]
+Rule = Callable[[Evidence, Mapping[str, Any]], Finding | None]
+
+
+def first_finding(rules: tuple[Rule, ...], seen: Evidence, limits: Mapping[str, Any]) -> Finding:
+    """Return what the first rule that holds says; `ambiguous` where none does."""
+    for rule in rules:
+        finding = rule(seen, limits)
+        if finding is not None:
+            return finding
+    return "ambiguous", None
+
+
+def degenerate(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """One level of grey, or noise."""
+    floor = limits["contrast_floor"]
+    flat = seen["contrast"] < floor and seen["contrast_of_small_targets"] < floor
+    if flat or seen["autocorrelation"] < limits["noise_autocorrelation"]:
+        return "degenerate", None
+    return None
+
+
+# Counting: the right answer is the input with dots on it.
+
+
+def moved(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """The input, moved as a whole or bent."""
+    bent = _bent(seen, limits)
+    shift = math.hypot(seen["shift_x_share"], seen["shift_y_share"])
+    out_of_place = (
+        shift > limits["drift_shift_share"]
+        or abs(seen["scale"] - 1) > limits["drift_scale"]
+        or abs(seen["rotation_deg"]) > limits["drift_rotation_deg"]
+    )
+    registered = seen["registration"] >= limits["registration"]
+    if registered and out_of_place and seen["ssim_gain"] >= limits["assumed_drift_gain"]:
+        # An affine map that undoes little of what a free flow undoes is not the whole story.
+        partly = seen["ssim_gain"] < limits["assumed_global_gain_share"] * seen["flow_gain"]
+        return "drift", "local" if bent and partly else "global"
+    return ("drift", "local") if bent else None
+
+
+def _bent(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    return seen["flow_px"] >= limits["warp_flow_px"] and seen["flow_gain"] >= limits["warp_gain"]
+
+
+def filtered(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """The input in other colours, marked or not."""
+    is_filter = seen["filter_fit"] >= limits["filter_fit"]
+    changed = seen["lab_difference_off_marks"] > limits["filter_lab_difference"]
+    return ("filter", None) if is_filter and changed else None
+
+
+def marked(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """The input, with dots or other marks, or without any."""
+    alike = max(_likeness(seen, limits), seen["ssim_off_marks"])
+    # A filter of the input that changes its colours little: blur, other exposure.
+    same = seen["filter_fit"] >= limits["filter_fit"]
+    if same or alike >= limits["marked_ssim"]:
+        if seen["strokes"] + seen["other_dots"] > seen["dots"]:
+            return "wrong_format", "other"
+        if seen["dots"] >= 1:
+            return "ok", None
+    if seen["dots"] == 0 and (same or alike >= limits["unmarked_ssim"]):
+        return "unmarked_copy", None
+    return None
+
+
+def _likeness(seen: Evidence, limits: Mapping[str, Any]) -> float:
+    """Return the similarity once a displacement too small to be drift is undone."""
+    found = 0.0
+    if seen["registration"] >= limits["registration"]:
+        found = seen["ssim_aligned"]
+    if seen["flow_gain"] >= limits["assumed_slight_warp_gain"]:
+        found = max(found, seen["ssim"] + seen["flow_gain"])
+    return found
+
+
+def painted_over(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """The input under something larger than dots, and untouched elsewhere."""
+    much = seen["changed_share"] > limits["changed_share"]
+    elsewhere = (
+        seen["untouched_share"] >= limits["assumed_untouched_share"]
+        and seen["ssim_untouched"] >= limits["assumed_untouched_ssim"]
+    )
+    if much and elsewhere and seen["edge_recall"] >= limits["changed_edge_recall"]:
+        return "wrong_format", "other"
+    return None
+
+
+# Segmentation and depth: the right answer is a drawing in black, grey and white.
+
+
+def recoloured(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """The input in its own or other colours, all over or but for one region."""
+    kept = seen["edge_recall"] >= limits["filter_edge_recall"]
+    if not kept or seen["filter_fit"] < limits["filter_fit"]:
+        return None
+    if _overlaid(seen, limits):
+        return "wrong_format", "overlay"
+    alike = seen["ssim"] >= limits["copy_ssim"]
+    if alike and seen["lab_difference"] < limits["copy_lab_difference"]:
+        return "copy", None
+    return "filter", None
+
+
+def _overlaid(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    least, most = limits["assumed_overlay_min_share"], limits["assumed_overlay_max_share"]
+    return (
+        least <= seen["residual_share"] <= most
+        and seen["residual_compactness"] >= limits["assumed_overlay_compactness"]
+        and seen["residual_outside"] <= limits["assumed_overlay_outside"]
+    )
+
+
+def cut_out(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """A part of the input on one colour."""
+    is_cut = (
+        seen["modal_share"] >= limits["assumed_cutout_share"]
+        and seen["modal_share_of_input"] < limits["assumed_cutout_input_share"]
+        and seen["cutout_ssim"] >= limits["cutout_ssim"]
+        and seen["rest_flat_share"] < limits["assumed_cutout_flat_share"]
+    )
+    return ("wrong_format", "cutout") if is_cut else None
+
+
+def coloured_mask(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """A mask whose colours are not black and white."""
+    few = seen["colours"] <= limits["mask_colours"]
+    if few and seen["colour_chroma"] > limits["colour_chroma"]:
+        return "wrong_format", "colour_mask"
+    return None
+
+
+def _is_drawing(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    grey = seen["chroma"] < limits["grey_chroma"]
+    return grey and seen["edge_recall"] < limits["drawing_edge_recall"]
+
+
+def _is_two_valued(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    return (
+        seen["extreme_share"] >= limits["extreme_share"] and seen["otsu_share"] >= limits["otsu_share"]
+    )
+
+
+def outlined(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """A line around a region: thin, and it encloses what it does not fill."""
+    thin = seen["stroke_px"] < limits["outline_width_px"]
+    hollow = seen["filled_gain"] >= limits["assumed_outline_filled_gain"]
+    if thin and hollow and _is_drawing(seen, limits) and _is_two_valued(seen, limits):
+        return "wrong_format", "outline"
+    return None
+
+
+def mask(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """Black and white: right, inverted, or suspected to lie beside what it should cover."""
+    if not (_is_drawing(seen, limits) and _is_two_valued(seen, limits)):
+        return None
+    border = seen["border_white_share"] > limits["inverted_border_share"]
+    if border and seen["white_share"] > limits["inverted_white_share"]:
+        return "inverted", None
+    return _placed(seen, limits)
+
+
+def _placed(seen: Evidence, limits: Mapping[str, Any]) -> Finding:
+    suspected = (
+        seen["edge_precision"] < limits["suspected_edge_precision"]
+        and seen["edge_gain"] >= limits["suspected_edge_gain"]
+        and seen["edge_shift_share"] >= limits["suspected_shift_share"]
+    )
+    return ("drift", "possible") if suspected else ("ok", None)
+
+
+def grey_drawing(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """Shades where a mask was asked for."""
+    shaded = seen["extreme_share"] < limits["extreme_share"]
+    return ("wrong_format", "grey") if shaded and _is_drawing(seen, limits) else None
+
+
+def not_shaded(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """Where depth was asked for: a colour map, a mask, flat regions."""
+    coloured = seen["chroma"] > limits["colour_chroma"]
+    if coloured and seen["colormap_distance"] < limits["colormap_distance"]:
+        return "wrong_format", "colormap"
+    if seen["extreme_share"] >= limits["extreme_share"]:
+        return "wrong_format", "mask"
+    return ("wrong_format", "flat_regions") if seen["levels"] < limits["flat_levels"] else None
+
+
+def depth_map(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """Shades of grey that are not the input's: right, or suspected to lie beside it."""
+    shaded = seen["levels"] >= limits["depth_levels"]
+    return _placed(seen, limits) if shaded and _is_drawing(seen, limits) else None
+
+
+# Every task, at the end: another picture.
+
+
+def redrawn(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """The same scene drawn anew, in its place or not, or another scene."""
+    if seen["layout"] >= limits["same_layout"]:
+        in_place = seen["edge_recall"] >= limits["kept_edge_recall"]
+        still = seen["flow_px"] < limits["kept_flow_px"]
+        return ("stylised", None) if in_place and still else ("rerender", None)
+    return ("unrelated", None) if seen["layout"] < limits["other_layout"] else None
+
+
+def bent_picture(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """The input, bent, where a drawing was asked for."""
+    return ("rerender", "warped") if _bent(seen, limits) else None
+
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "counting": (degenerate, moved, filtered, marked, painted_over, redrawn),
+    "segmentation": (
+        degenerate,
+        recoloured,
+        cut_out,
+        coloured_mask,
+        outlined,
+        mask,
+        grey_drawing,
+        bent_picture,
+        redrawn,
+    ),
+    "depth": (degenerate, recoloured, not_shaded, depth_map, bent_picture, redrawn),
+}

@@ -1,0 +1,38 @@
+"""Whether an answer has the asked format, and what may be claimed of the classes themselves."""
+
+from __future__ import annotations
+
+from gensight.failures.classes import VALID_CLASSES, class_of
+from gensight.outcomes import Outcome
+from gensight.records import Prediction
+
+#: Human labels needed before more than synthetic validation is claimed (PROTOCOLS 3.4.6).
+LABELS_NEEDED = 200
+
+
+def format_valid(prediction: Prediction, failure_blind: str | None = None) -> bool:
+    """Say whether an answer has the asked format, whatever it shows (PROTOCOLS 1.3).
+
+    An answer that arrived and could be read is valid if its blind class, with or without a detail,
+    is one of ok, drift and inverted. The class is `failure_blind`, else the prediction's own; where
+    neither is known, an answer is valid unless it is one flat level of grey.
+    """
+    known = prediction.failure_blind if failure_blind is None else failure_blind
+    if prediction.outcome != Outcome.OK or prediction.status != "ok":
+        return False
+    if known is None:
+        return not prediction.degenerate_output
+    return class_of(known) in VALID_CLASSES
+
+
+def validation_note(n_labels: int) -> str:
+    """Return the sentence that goes with every failure table, for this many human labels.
+
+    >>> validation_note(0)
+    'synthetic validation only (no human labels, 200 needed)'
+    """
+    if n_labels >= LABELS_NEEDED:
+        return f"validated against {n_labels} human labels"
+    count = f"{n_labels} of" if n_labels else "no human labels,"
+    ending = " human labels" if n_labels else " needed"
+    return f"synthetic validation only ({count} {LABELS_NEEDED}{ending})"
