@@ -53,7 +53,7 @@ from failure_operators import (
 )
 from failure_operators.shots import Operator, Shot, Shown
 
-__all__ = ["CLASSES", "OPERATORS", "TASKS", "Case", "cases"]
+__all__ = ["CLASSES", "OPERATORS", "TASKS", "Case", "cases", "make", "plan"]
 
 CLASSES = (
     *("ok", "copy", "filter", "unmarked_copy", "drift", "drift_local", "stylised", "rerender"),
@@ -92,7 +92,26 @@ def cases(split: str, task: str, *, limit: int | None = None) -> Iterator[Case]:
     is as mixed as the whole.
     """
     for operator, severity, name in plan(split, task)[:limit]:
-        yield _case(operator, severity, task, sources.load(split, name))
+        yield make(operator, severity, task, name)
+
+
+def make(operator: Operator, severity: float, task: str, source_name: str) -> Case:
+    """Return one case of a plan; it depends on these four alone."""
+    source = sources.load(operator.split, source_name)
+    seed = int.from_bytes(_hash(task, operator.name, severity, source.name)[:16], "big")
+    shot = Shot(task, source, severity, np.random.default_rng(seed))
+    shown = operator.function(shot)
+    if not isinstance(shown, Shown):
+        shown = Shown(shot.rgb, shown, shot.truth)
+    return Case(
+        input_rgb=shown.input_rgb,
+        output_rgb=shown.output_rgb,
+        true_class=true_class(operator, task),
+        operator=operator.name,
+        severity=severity,
+        source=source.name,
+        truth=shown.truth,
+    )
 
 
 def plan(split: str, task: str) -> list[tuple[Operator, float, str]]:
@@ -145,23 +164,6 @@ def _in_turns(
     longest = max(len(group) for group in groups.values())
     ordered = [groups[name] for name in CLASSES if name in groups]
     return [group[turn] for turn in range(longest) for group in ordered if turn < len(group)]
-
-
-def _case(operator: Operator, severity: float, task: str, source: sources.Source) -> Case:
-    seed = int.from_bytes(_hash(task, operator.name, severity, source.name)[:16], "big")
-    shot = Shot(task, source, severity, np.random.default_rng(seed))
-    shown = operator.function(shot)
-    if not isinstance(shown, Shown):
-        shown = Shown(shot.rgb, shown, shot.truth)
-    return Case(
-        input_rgb=shown.input_rgb,
-        output_rgb=shown.output_rgb,
-        true_class=true_class(operator, task),
-        operator=operator.name,
-        severity=severity,
-        source=source.name,
-        truth=shown.truth,
-    )
 
 
 def _hash(*name: object) -> bytes:

@@ -184,6 +184,8 @@ def test_the_published_boxes_in_full_coordinates(box, cropped, rows, columns):
         ((376, 1241), (24, 376), (12, 1228)),
         ((374, 1238), (22, 374), (11, 1227)),
         ((352, 1216), (0, 352), (0, 1216)),
+        # Half a pixel is cut off, not rounded.
+        ((375, 1243), (23, 375), (13, 1229)),
     ],
 )
 def test_the_crop_of_every_size(size, rows, columns):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 
 import numpy as np
@@ -27,7 +28,8 @@ from depth_by_hand import (
     samples_by_id,
     write_tar,
 )
-from images_by_hand import read_by_pillow
+from images_by_hand import exif, read_by_pillow
+from PIL import Image
 
 from gensight.datasets import scannet
 from gensight.datasets._disk import in_rank_order
@@ -112,6 +114,18 @@ def test_both_caps_are_out_and_nothing_is_cropped(tmp_path):
     valid = decoded(only_sample(scannet, root))[1]
     assert valid[0, :6].tolist() == [False, False, True, True, False, False]
     assert np.count_nonzero(valid) == valid.size - 4
+
+
+def test_pictures_are_not_turned(tmp_path):
+    """The depth belongs to the stored raster, whatever the picture's orientation tag says."""
+    root = folder_at(tmp_path, FRAMES[:1])
+    stream = io.BytesIO()
+    upright = Image.fromarray(picture(*SIZE))
+    upright.save(stream, "JPEG", quality=90, exif=b"Exif\0\0" + exif(6))
+    put(root, names(FRAMES[0])[0], stream.getvalue())
+    sample = only_sample(scannet, root)
+    assert (sample.width, sample.height) == (640, 480)
+    assert sample.image["bytes"] == stream.getvalue()
 
 
 def test_a_large_picture_is_refused_and_the_truth_not_resized(tmp_path):

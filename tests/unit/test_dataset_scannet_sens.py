@@ -123,6 +123,8 @@ def test_recordings_that_are_cut_off_or_too_short_are_refused(tmp_path):
         path.write_bytes(data[:length])
         with pytest.raises(MissingDataError, match="cut off"):
             scannet.export_frames(path, [1], tmp_path / "out")
+    # Nothing behind the last frame that is asked for is read.
+    scannet.export_frames(path, [0], tmp_path / "out")
     path.write_bytes(data)
     with pytest.raises(MissingDataError, match="frame 2 is asked for, but the file holds 2"):
         scannet.export_frames(path, [2], tmp_path / "out")

@@ -26,7 +26,18 @@ from gensight.errors import GensightError, SpecError
 from gensight.extractors import Answer, Reading, load, names
 from gensight.records import Prediction
 
-PICTURE_EXTRACTORS = ["depth", "dots", "mask", "normals"]
+PICTURE_EXTRACTORS = [
+    "boxes",
+    "coloured_dots",
+    "depth",
+    "dots",
+    "keypoints",
+    "mask",
+    "normals",
+    "overlay",
+]
+# What an extractor cannot do without.
+GIVEN = {"keypoints": {"colours": {"nose": [255, 0, 0]}}}
 SOURCE = saved(photograph(), "PNG")
 
 
@@ -35,7 +46,8 @@ def answer(image, width=64, height=48):
 
 
 def one(name, image, parameters=None, **options):
-    (reading,) = load(name).extract(answer(image, **options), parameters or {})
+    settings = {**GIVEN.get(name, {}), **(parameters or {})}
+    (reading,) = load(name).extract(answer(image, **options), settings)
     return reading
 
 
@@ -80,7 +92,7 @@ def test_the_search_for_model_names_finds_them():
 def test_folder_listing():
     assert set(PICTURE_EXTRACTORS) <= set(names())
     assert not any(name.startswith("_") for name in names())
-    with pytest.raises(SpecError, match="depth, dots, mask, normals"):
+    with pytest.raises(SpecError, match=r"did you mean 'mask'.*depth, dots,.*mask, normals"):
         load("masks")
     with pytest.raises(SpecError, match="'_reading' is not known"):
         load("_reading")
@@ -97,10 +109,9 @@ def test_declared_data(name):
 def test_equal_bytes_give_equal_readings(name):
     marked = photograph(seed=1)
     data = saved(marked, "PNG")
-    first = load(name).extract(answer(data), {})
-    second = load(name).extract(answer(bytes(bytearray(data))), {})
-    assert first == second
-    assert first[0].status == "ok"
+    first = one(name, data)
+    assert first == one(name, bytes(bytearray(data)))
+    assert first.status == "ok"
 
 
 @pytest.mark.parametrize("name", PICTURE_EXTRACTORS)
@@ -110,7 +121,8 @@ def test_unreadable_answers_are_invalid(name, case):
     assert (reading.status, reading.reason) == ("invalid", "unreadable")
     assert reading.detail
     assert reading.fields["work_width"] == 1024
-    for column in ("mask", "grey", "normals", "count", "points", "degenerate_output"):
+    columns = ("mask", "grey", "normals", "count", "points", "boxes", "keypoints")
+    for column in (*columns, "degenerate_output"):
         assert reading.fields.get(column) is None
 
 
@@ -193,13 +205,23 @@ def test_unknown_parameters_and_variants_are_named(name):
         load(name).extract(answer(SOURCE), {"variants": []})
 
 
-def test_an_unreadable_input_is_not_the_answers_fault():
+COMPARING = {
+    "boxes": {"variants": ["drawn"]},
+    "coloured_dots": {},
+    "dots": {},
+    "keypoints": GIVEN["keypoints"],
+    "overlay": {},
+}
+
+
+@pytest.mark.parametrize("name", COMPARING)
+def test_an_unreadable_input_is_not_the_answers_fault(name):
     broken = Answer(image=SOURCE, source=b"", source_width=64, source_height=48)
     with pytest.raises(GensightError, match="input picture cannot be read"):
-        load("dots").extract(broken, {})
+        load(name).extract(broken, COMPARING[name])
     absent = Answer(image=SOURCE, source_width=64, source_height=48)
     with pytest.raises(GensightError, match="source"):
-        load("dots").extract(absent, {})
+        load(name).extract(absent, COMPARING[name])
 
 
 def test_readings_are_plain_data():

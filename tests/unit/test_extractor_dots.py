@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from images_by_hand import RGB_ALPHA, photograph, png, saved
 
-from gensight.extractors import Answer
+from gensight.extractors import Answer, _blobs
 from gensight.extractors import dots as dot_extractor
 from gensight.extractors.dots import (
     DEFAULTS,
@@ -67,7 +67,7 @@ def test_three_bright_dots_are_three():
 
 
 def test_every_detector_parameter_is_explicit_and_stored():
-    detector = dot_extractor._detector(DEFAULTS).getParams()
+    detector = _blobs._detector(DEFAULTS).getParams()
     expected = {
         "minThreshold": 127,
         "maxThreshold": 128,

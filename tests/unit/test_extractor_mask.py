@@ -10,6 +10,7 @@ from images_by_hand import GREY_ALPHA, RGB, photograph, png, saved
 from gensight.extractors import Answer
 from gensight.extractors import mask as mask_extractor
 from gensight.extractors._histogram import histogram, percentile, two_class_threshold
+from gensight.extractors._two_colours import split_colours
 from gensight.images import decode_mask, encode_png
 
 
@@ -98,7 +99,7 @@ FLAT = {
 }
 
 
-@pytest.mark.parametrize("variant", ["otsu", "kmeans"])
+@pytest.mark.parametrize("variant", ["otsu", "kmeans", "kmeans_rgb"])
 @pytest.mark.parametrize("name", FLAT)
 def test_without_contrast_the_mask_is_grey_above_127(name, variant):
     picture, foreground = FLAT[name]
@@ -196,3 +197,68 @@ def test_a_single_level_has_no_split():
     counts = np.zeros(256, np.int64)
     counts[77] = 5
     assert two_class_threshold(counts) == 77
+
+
+@pytest.mark.parametrize("name", GREYS)
+def test_two_means_of_colours_equal_otsu_on_grey_pictures(name):
+    reading = read(GREYS[name], "kmeans_rgb")
+    assert reading.fields["mask"] == read(GREYS[name]).fields["mask"]
+
+
+def cost_of(colours, foreground):
+    """Return the summed squared distance of colours (n, 3) to the mean of their part."""
+    parts = (colours[foreground], colours[~foreground])
+    return sum(((part - part.mean(axis=0)) ** 2).sum() for part in parts if len(part))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_two_means_of_colours_end_in_the_optimum_of_clustered_colours(seed):
+    """All splits of nine colours, two of which lie far apart with others around them."""
+    rng = np.random.default_rng(seed)
+    middles = np.array([(60, 90, 200), (200, 120, 40)])[rng.integers(0, 2, 9)]
+    palette = np.clip(middles + rng.integers(-45, 46, (9, 3)), 0, 255).astype(np.uint8)
+    index = rng.integers(0, 9, (12, 15))
+    picture = palette[index]
+    found = split_colours(picture).foreground
+    colours = picture.reshape(-1, 3).astype(float)
+    best = min(
+        cost_of(colours, (bits >> index.ravel() & 1).astype(bool)) for bits in range(1, 2**8)
+    )
+    assert cost_of(colours, found.ravel()) == pytest.approx(best, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_means_of_colours_have_settled(seed):
+    """Every pixel is nearer to the mean of its own part: Lloyd's iteration has nothing left."""
+    picture = photograph(96, 128, seed)
+    found = split_colours(picture)
+    colours = picture.reshape(-1, 3).astype(float)
+    foreground = found.foreground.ravel()
+    bright, dark = colours[foreground].mean(axis=0), colours[~foreground].mean(axis=0)
+    np.testing.assert_allclose([found.bright, found.dark], [bright, dark], rtol=1e-12)
+    nearer = ((colours - bright) ** 2).sum(1) < ((colours - dark) ** 2).sum(1)
+    assert (nearer == foreground).all()
+    luma = np.array([0.299, 0.587, 0.114])
+    assert bright @ luma >= dark @ luma
+
+
+def test_two_means_of_colours_can_differ_from_otsu():
+    """Saturated blue is dark in grey, yet nearer to cyan than to brown: Table 5 needs this much."""
+    row = [[0, 0, 255]] * 8 + [[60, 40, 0]] * 30 + [[0, 200, 255]] * 10
+    picture = np.array([row] * 12, np.uint8)
+    otsu, colours = pixels(read(picture)), pixels(read(picture, "kmeans_rgb"))
+    assert (otsu[0] == np.repeat([False, False, True], [8, 30, 10])).all()
+    assert (colours[0] == np.repeat([True, False, True], [8, 30, 10])).all()
+
+
+def test_colours_and_grey_are_decoded_once_and_agree():
+    """The grey rows do not change when a row that needs colours stands beside them."""
+    data = encode_png(photograph())
+    answer = Answer(image=data, source_width=64, source_height=48)
+    alone = mask_extractor.extract(answer, {"variants": ["otsu", "threshold_128"]})
+    beside = mask_extractor.extract(answer, {"variants": ["otsu", "threshold_128", "kmeans_rgb"]})
+    assert [reading.fields for reading in beside[:2]] == [reading.fields for reading in alone]
+
+
+def test_one_colour_has_no_foreground():
+    assert not split_colours(np.full((4, 5, 3), 200, np.uint8)).foreground.any()

@@ -1,4 +1,4 @@
-"""`gensight extract`: what one generated picture says, read by the pipeline's own extractors.
+"""`gensight extract`: what one answer says, read by the pipeline's own extractors.
 
 Without `--input` the picture's own size stands in for the input's, so nothing is said of its
 aspect, and the work size (long side 1024) follows from the picture itself.
@@ -7,72 +7,137 @@ aspect, and the work size (long side 1024) follows from the picture itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import click
-import cv2
 
-from gensight import extractors, images
+from gensight import extractors
+from gensight.cli.drawings import PICTURES, drawing
 from gensight.cli.files import read_bytes, upright_size, write_bytes
 from gensight.cli.printing import json_option, print_json, print_table
-from gensight.errors import GensightError, SpecError
+from gensight.errors import GensightError
 from gensight.extractors import Answer, Reading
+from gensight.extractors._pair import MissingSourceError
+from gensight.specs.words import unknown
 
-RING_RADIUS_PX = 10
-RING_COLOUR, RING_EDGE = (0, 255, 0), (0, 0, 0)
-# Columns that hold pictures: written by --output, never printed.
-PICTURES = ("grey", "normals")
+Command = Callable[..., None]
+STANDARD_INPUT = "-"
+HEX_COLOUR = re.compile(r"#?([0-9a-fA-F]{6})")
+
+_file = click.argument("file")
+_input = click.option("--input", "source", metavar="FILE", help="The picture that was asked about.")
+_method = click.option(
+    "--method", metavar="NAME", help="The extractor's variant. Default: its first."
+)
+_output = click.option("--output", metavar="OUT", help="Write what was read as a PNG file.")
+_colour = click.option(
+    "--colour",
+    metavar="RRGGBB",
+    default="ff0000",
+    show_default=True,
+    help="The colour that was asked for.",
+)
 
 
 @click.group()
 def command() -> None:
-    """Read a mask, a depth map, a count or normals from a generated picture."""
+    """Read a mask, a depth map, a count, boxes, keypoints, text or a number from one answer."""
 
 
-def _options(function: Callable[..., None]) -> Callable[..., None]:
-    decorators = [
-        click.argument("file"),
-        click.option("--input", "source", metavar="FILE", help="The picture that was asked about."),
-        click.option(
-            "--method", metavar="NAME", help="The extractor's variant. Default: its first."
-        ),
-        click.option("--output", metavar="OUT", help="Write what was read as a PNG file."),
-        json_option,
-    ]
-    for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
+def _options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    def _decorate(function: Command) -> Command:
+        for decorator in (json_option, *reversed(decorators)):
+            function = decorator(function)
+        return function
+
+    return _decorate
 
 
 @command.command()
-@_options
+@_options(_file, _input, _method, _output)
 def mask(**options: Any) -> None:
     """Read a mask from FILE; --output writes it as 0 and 255 at the returned size."""
     _run("mask", **options)
 
 
 @command.command()
-@_options
+@_options(_file, _input, _method, _output, _colour)
+def overlay(colour: str, **options: Any) -> None:
+    """Read a mask from the region that FILE tints on --input; --output as for mask."""
+    _run("overlay", parameters={"colour": _rgb(colour)}, **options)
+
+
+@command.command()
+@_options(_file, _input, _method, _output)
 def depth(**options: Any) -> None:
     """Read the grey map from FILE; --output writes it in its own 8 or 16 bits."""
     _run("depth", **options)
 
 
 @command.command()
-@_options
+@_options(_file, _input, _method, _output)
+def normals(**options: Any) -> None:
+    """Read the normal map from FILE; --output writes its colours."""
+    _run("normals", **options)
+
+
+@command.command()
+@_options(_file, _input, _method, _output)
 def count(**options: Any) -> None:
     """Count the dots that FILE adds to --input; --output rings them at the work size."""
     _run("dots", **options)
 
 
 @command.command()
-@_options
-def normals(**options: Any) -> None:
-    """Read the normal map from FILE; --output writes its colours."""
-    _run("normals", **options)
+@_options(_file, _input, _method, _output, _colour)
+def boxes(colour: str, **options: Any) -> None:
+    """Read boxes from the mask FILE, or, with --method drawn, those drawn on --input.
+
+    --output outlines them at the work size.
+    """
+    _run("boxes", parameters={"colour": _rgb(colour)}, **options)
+
+
+@command.command()
+@_options(
+    _file,
+    _input,
+    _method,
+    _output,
+    click.option(
+        "--colour",
+        "colours",
+        multiple=True,
+        metavar="NAME=RRGGBB",
+        help="A keypoint and the colour that was asked for; repeat for each.",
+    ),
+)
+def keypoints(colours: tuple[str, ...], **options: Any) -> None:
+    """Read the named points that FILE marks on --input; --output rings them at the work size."""
+    if not colours:
+        raise GensightError("name each keypoint and its colour, as in --colour left_wrist=ff0000")
+    _run("keypoints", parameters={"colours": dict(map(_named_rgb, colours))}, **options)
+
+
+@command.command()
+@_options(_file, _input, _method)
+def text(**options: Any) -> None:
+    """Read the writing in the picture FILE (needs the extra gensight[ocr])."""
+    _run("text", output=None, **options)
+
+
+@command.command()
+@_options(_file)
+def integer(file: str, as_json: bool) -> None:
+    """Read the whole number that the text FILE, or standard input for -, consists of."""
+    answer = Answer(text=_reply(file), source_width=1, source_height=1)
+    module = extractors.load("integer")
+    reading = _checked(file, read(module, answer, None))
+    _report(_described(module, reading), {"file": file, "extractor": "integer"}, as_json)
 
 
 def _run(
@@ -83,43 +148,49 @@ def _run(
     method: str | None,
     output: str | None,
     as_json: bool,
+    parameters: Mapping[str, Any] | None = None,
 ) -> None:
     target = None if output is None else _checked_output(output, [file, source])
     answer = _answer(file, source)
     module = extractors.load(extractor)
-    reading = read(module, answer, method)
-    if reading.status != "ok":
-        raise GensightError(f"{file}: {reading.detail or reading.reason}")
+    reading = _checked(file, read(module, answer, method, parameters))
     if target is not None:
-        write_bytes(target, _picture(reading, answer))
-    facts = _described(module, reading, has_source=source is not None)
-    facts |= {"file": file, "input": source, "output": output, "extractor": extractor}
-    if as_json:
-        print_json(facts)
-    else:
-        print_table(_lines(facts))
+        write_bytes(target, drawing(reading, answer))
+    facts = _described(module, reading)
+    if source is None:
+        facts |= {"aspect_error": None, "aspect_changed": None}
+    named = {"file": file, "input": source, "output": output, "extractor": extractor}
+    _report(facts, named, as_json)
 
 
-def read(module: ModuleType, answer: Answer, method: str | None) -> Reading:
+def read(
+    module: ModuleType,
+    answer: Answer,
+    method: str | None,
+    parameters: Mapping[str, Any] | None = None,
+) -> Reading:
     """Read an answer with one variant of an extractor: `method`, or the first of its defaults.
 
     Raises:
         GensightError: no such variant, or one that needs the input picture, which is missing.
     """
-    parameters = {"variants": [method or module.DEFAULTS["variants"][0]]}
+    if method is not None and method not in module.CHOICES["variants"]:
+        name = module.__name__.rpartition(".")[2]
+        raise unknown(f"extractor {name}", "--method", method, module.CHOICES["variants"])
+    variant = method or module.DEFAULTS["variants"][0]
     try:
-        return module.extract(answer, parameters)[0]
-    except SpecError as error:
-        if method is None:
-            raise
-        raise GensightError(f"--method {method}: {error}") from None
-    except GensightError:
-        if answer.source is not None:
-            raise
+        return module.extract(answer, {**(parameters or {}), "variants": [variant]})[0]
+    except MissingSourceError:
         raise GensightError(
-            f"method {parameters['variants'][0]} compares the picture with the one that was asked "
+            f"method {variant} compares the picture with the one that was asked "
             "about: name that with --input FILE"
         ) from None
+
+
+def _checked(file: str, reading: Reading) -> Reading:
+    if reading.status != "ok":
+        raise GensightError(f"{file}: {reading.detail or reading.reason}")
+    return reading
 
 
 def _answer(file: str, source: str | None) -> Answer:
@@ -132,6 +203,16 @@ def _answer(file: str, source: str | None) -> Answer:
     return Answer(image=data, source=source_data, source_width=width, source_height=height)
 
 
+def _reply(file: str) -> str:
+    is_piped = file == STANDARD_INPUT
+    data = click.get_binary_stream("stdin").read() if is_piped else read_bytes(file)
+    try:
+        # Some editors begin a file with a byte order mark, which no model said.
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise GensightError(f"{file}: not a text in UTF-8") from None
+
+
 def _checked_output(output: str, others: list[str | None]) -> Path:
     path = Path(output)
     if path.suffix.lower() != ".png":
@@ -141,30 +222,21 @@ def _checked_output(output: str, others: list[str | None]) -> Path:
     return path
 
 
-def _picture(reading: Reading, answer: Answer) -> bytes:
-    for column in PICTURES:
-        if column in reading.fields:
-            return reading.fields[column]["bytes"]
-    if "mask" in reading.fields:
-        return images.encode_png(images.decode_mask(reading.fields["mask"]).astype("uint8") * 255)
-    return _ringed(reading, answer)
+def _rgb(text: str) -> list[int]:
+    found = HEX_COLOUR.fullmatch(text)
+    if found is None:
+        raise GensightError(f"--colour {text}: expected six hex digits, such as ff0000")
+    return list(bytes.fromhex(found[1]))
 
 
-def _ringed(reading: Reading, answer: Answer) -> bytes:
-    """Return the answer at the work size with a ring around every dot that was counted."""
-    white = (255, 255, 255)
-    behind = white if answer.source is None else images.decode_rgb(answer.source, matte=white)
-    rgb = images.decode_rgb(answer.image, matte=behind)
-    size = reading.fields["work_width"], reading.fields["work_height"]
-    canvas = images.resize_picture(rgb, *size).copy()
-    for point in reading.fields["points"]:
-        centre = round(point["x"]), round(point["y"])
-        for colour, thickness in ((RING_EDGE, 4), (RING_COLOUR, 2)):
-            cv2.circle(canvas, centre, RING_RADIUS_PX, colour, thickness, cv2.LINE_AA)
-    return images.encode_png(canvas)
+def _named_rgb(text: str) -> tuple[str, list[int]]:
+    name, equals, colour = text.rpartition("=")
+    if not name or not equals:
+        raise GensightError(f"--colour {text}: expected a name and a colour, NAME=RRGGBB")
+    return name, _rgb(colour)
 
 
-def _described(module: ModuleType, reading: Reading, *, has_source: bool) -> dict[str, Any]:
+def _described(module: ModuleType, reading: Reading) -> dict[str, Any]:
     """Return everything a reading holds except pictures, with its parameters parsed."""
     facts = {key: value for key, value in reading.fields.items() if key not in PICTURES}
     facts["parameters"] = json.loads(facts["parameters"])
@@ -175,20 +247,36 @@ def _described(module: ModuleType, reading: Reading, *, has_source: bool) -> dic
         facts["area_share"] = known["foreground_share"]
     if "threshold" in known:
         facts["threshold"] = known["threshold"]
-    if not has_source:
-        facts |= {"aspect_error": None, "aspect_changed": None}
     return facts
 
 
-def _lines(facts: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Return what people want to see, a name and a value a line."""
-    size = f"{facts['returned_width']}x{facts['returned_height']}"
-    lines: list[tuple[Any, ...]] = [
-        ("file", facts["file"]),
-        ("picture", f"{facts['image_kind']}, {size}, {facts['bit_depth']} bit"),
-        ("method", f"{facts['extractor']}, {facts['variant']}"),
-    ]
+def _report(facts: dict[str, Any], named: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(facts | named)
+    else:
+        print_table(_lines(facts | named))
+
+
+def _lines(facts: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield what people want to see, a name and a value a line."""
+    yield "file", facts["file"]
+    if "image_kind" in facts:
+        size = f"{facts['returned_width']}x{facts['returned_height']}"
+        yield "picture", f"{facts['image_kind']}, {size}, {facts['bit_depth']} bit"
+    yield "method", f"{facts['extractor']}, {facts['variant']}"
     shown = ("count", "threshold", "area_share", "degenerate_output", "aspect_changed", "output")
-    lines += [(key, facts[key]) for key in shown if facts.get(key) is not None]
+    yield from ((key, facts[key]) for key in shown if facts.get(key) is not None)
+    yield from _found(facts)
     own = facts.get("facts") or {}
-    return lines + [(k, own[k]) for k in sorted(own) if k not in (*shown, "foreground_share")]
+    yield from ((k, own[k]) for k in sorted(own) if k not in (*shown, "foreground_share"))
+
+
+def _found(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield boxes, keypoints and lines of text, one a line."""
+    for box in facts.get("boxes", ()):
+        edges = (f"{box[edge]:.1f}" for edge in ("left", "top", "right", "bottom"))
+        yield "box", f"{' '.join(edges)}, score {box['score']:.3g}"
+    for point in facts.get("keypoints", ()):
+        yield "keypoint", f"{point['x']:.1f} {point['y']:.1f} {point['name']}"
+    for line in facts.get("text", "").splitlines():
+        yield "text", line

@@ -1,7 +1,8 @@
 """Data sets on the user's disk: the whole population listed, then drawn in one fixed order.
 
 A module for files on disk offers `list_items(parameters)` and `read_item(parameters, item)`, and
-gets `population` and `iter_samples` from here. Rank r is the r-th item in the order of
+gets `population` and `iter_samples` from here. A sample whose files cannot be read is left out and
+named in the log. Rank r is the r-th item in the order of
 sha256("{seed}/{item id}"): no random generator, no listing order of a folder and no number of asked
 samples can change it, so the first 100 ranks are a subset of the first 500.
 
@@ -19,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gensight.errors import MissingDataError, SpecError
+from gensight.errors import GensightError, MissingDataError, SpecError
 from gensight.records import Sample
 
 Parameters = Mapping[str, Any]
@@ -27,6 +28,8 @@ Parameters = Mapping[str, Any]
 #: What every module of this kind has among its DEFAULTS.
 DISK_DEFAULTS = {"seed": 0, "twin": False}
 TWIN_MARK = "GENSIGHT_TWIN"
+#: One bad file must not stop a benchmark; a share like this is no accident any more.
+UNREADABLE_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -84,17 +87,37 @@ def samples_of(
     """Return the `iter_samples` of a module that lists and reads its items."""
 
     def _iter_samples(parameters: Parameters, ranks: Iterable[int]) -> Iterator[Sample]:
-        items = in_rank_order(list_items, parameters)
+        items, unreadable = in_rank_order(list_items, parameters), []
         for rank in ranks:
             if rank >= len(items):
                 raise MissingDataError(
                     f"rank {rank} is asked for, but the data set holds {len(items)} samples; lower "
                     f"n or held_out.first_rank, or check that the download is complete"
                 )
-            yield _placed(read_item(parameters, items[rank]), items[rank], rank, len(items))
+            try:
+                sample = read_item(parameters, items[rank])
+            except GensightError as error:
+                unreadable.append(f"{items[rank].id}: {error}")
+                print(f"left out, rank {rank}: {unreadable[-1]}")
+                _check_few(parameters, unreadable, len(items))
+                continue
+            yield _placed(sample, items[rank], rank, len(items))
 
     _iter_samples.__doc__ = "Yield the samples of these ranks, in their order."
     return _iter_samples
+
+
+def _check_few(parameters: Parameters, unreadable: Sequence[str], population: int) -> None:
+    """Let single broken files pass, named in the log; more of them are a broken download.
+
+    Raises:
+        MissingDataError: more than one file, and more than one in a hundred, cannot be read.
+    """
+    if len(unreadable) > max(1, population * UNREADABLE_SHARE):
+        raise MissingDataError(
+            f"{parameters['root']}: {len(unreadable)} samples cannot be read, the last of them "
+            f"{unreadable[-1]}; the download is damaged"
+        )
 
 
 def _placed(sample: Sample, item: Item, rank: int, population: int) -> Sample:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import cv2
 import numpy as np
 
+from gensight.errors import SpecError
 from gensight.extractors._pair import by_place
 
 BLOB_DEFAULTS: dict[str, Any] = {
@@ -85,6 +86,7 @@ def rejections(binary: np.ndarray, settings: Mapping[str, Any]) -> dict[str, flo
 
 def accepted(found: list[Outline], settings: Mapping[str, Any]) -> int:
     """Count the outlines that pass every limit: the detector's count where `counts_by_limits`."""
+    _detector(settings)  # It refuses some limits, with or without a picture.
     limits = _limits(settings)
     return sum(_failed_limit(outline, limits) is None for outline in found)
 
@@ -131,7 +133,11 @@ def _inertia_ratio(moments: Mapping[str, float]) -> float:
 
 
 def _detector(settings: Mapping[str, Any]) -> cv2.SimpleBlobDetector:
-    """Build the detector with every parameter set: its defaults differ between versions."""
+    """Build the detector with every parameter set: its defaults differ between versions.
+
+    Raises:
+        SpecError: OpenCV refuses a parameter, such as a least area of 0.
+    """
     parameters = cv2.SimpleBlobDetector_Params()
     parameters.minThreshold = settings["assumed_min_threshold"]
     parameters.maxThreshold = settings["assumed_max_threshold"]
@@ -152,4 +158,8 @@ def _detector(settings: Mapping[str, Any]) -> cv2.SimpleBlobDetector:
     parameters.minConvexity = settings["assumed_min_convexity"]
     parameters.maxConvexity = settings["assumed_max_convexity"]
     parameters.collectContours = False
-    return cv2.SimpleBlobDetector_create(parameters)
+    try:
+        return cv2.SimpleBlobDetector_create(parameters)
+    except cv2.error as error:
+        reason = " ".join(error.err.split())
+        raise SpecError(f"blob detector: OpenCV refuses these parameters: {reason}") from None

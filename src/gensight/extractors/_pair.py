@@ -15,6 +15,10 @@ from gensight.images import decode_rgb, resize_picture, to_grey
 WHITE = (255, 255, 255)
 
 
+class MissingSourceError(GensightError):
+    """The answer must be compared with the input picture, and that was not given."""
+
+
 def decode_pair(
     answer: Answer, size: tuple[int, int] | None, *, needs_source: bool = True
 ) -> tuple[np.ndarray, np.ndarray | None]:
@@ -25,7 +29,8 @@ def decode_pair(
 
     Raises:
         ImageError: the answer cannot be read.
-        GensightError: the input cannot be read, which is not the answer's fault, or is missing.
+        GensightError: the input cannot be read, which is not the answer's fault.
+        MissingSourceError: the input is needed and missing.
     """
     if answer.source is None and not needs_source:
         marked = decode_rgb(answer.image, matte=WHITE)
@@ -58,7 +63,7 @@ def by_place(points: list[dict[str, float]]) -> list[dict[str, float]]:
 
 def _decode_source(answer: Answer) -> np.ndarray:
     if answer.source is None:
-        raise GensightError("the answer is compared with the input picture: give `source`")
+        raise MissingSourceError("the answer is compared with the input picture: give `source`")
     try:
         # The input's own transparency has nothing behind it: white, as it is sent to models.
         return decode_rgb(answer.source, matte=WHITE, orient=answer.orient_source)

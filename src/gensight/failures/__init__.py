@@ -15,6 +15,7 @@ from gensight.failures.classes import (
     class_of,
 )
 from gensight.failures.classifier import TASKS, blind
+from gensight.failures.comparison import truth
 from gensight.failures.validity import format_valid, validation_note
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "blind_names",
     "class_of",
     "format_valid",
+    "truth",
     "validation_note",
 ]

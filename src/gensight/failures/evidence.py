@@ -1,4 +1,4 @@
-"""The features of PROTOCOLS 3.2, each group measured when a rule first asks for one of its names."""
+"""The features of PROTOCOLS 3.2, each group measured when a rule first asks for one of it."""
 
 from __future__ import annotations
 

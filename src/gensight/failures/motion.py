@@ -88,7 +88,7 @@ def _best_shift(
     padded: tuple[int, int],
     reach: int,
 ) -> tuple[float, np.ndarray]:
-    """Return the highest mean attraction over shifts of the points, and that shift (rows, columns)."""
+    """Return the highest mean attraction over shifts of points, and that shift (row, column)."""
     inside = points[((points >= 0) & (points < shape)).all(axis=1)]
     drawn = np.zeros(padded, np.float32)
     drawn[tuple(inside.T)] = 1

@@ -158,9 +158,8 @@ def _is_drawing(seen: Evidence, limits: Mapping[str, Any]) -> bool:
 
 
 def _is_two_valued(seen: Evidence, limits: Mapping[str, Any]) -> bool:
-    return (
-        seen["extreme_share"] >= limits["extreme_share"] and seen["otsu_share"] >= limits["otsu_share"]
-    )
+    ends = seen["extreme_share"] >= limits["extreme_share"]
+    return ends and seen["otsu_share"] >= limits["otsu_share"]
 
 
 def outlined(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:

@@ -7,7 +7,7 @@ import functools
 import cv2
 import numpy as np
 
-from gensight.extractors._histogram import histogram, range_of, two_class_threshold
+from gensight.extractors._histogram import histogram, percentile, range_of, two_class_threshold
 from gensight.failures.pictures import Pair
 
 COLORMAPS = ("viridis", "magma", "inferno", "turbo", "jet")
@@ -54,7 +54,7 @@ def correlation(first: np.ndarray, second: np.ndarray) -> float:
 def chroma(pair: Pair) -> dict[str, float]:
     """Return the 95th percentile of the largest minus the smallest channel."""
     counts = np.bincount(channel_range(pair.answer).ravel(), minlength=256)
-    return {"chroma": range_of(counts, 0, CHROMA_PERCENTILE) + int(np.flatnonzero(counts)[0])}
+    return {"chroma": float(percentile(counts, CHROMA_PERCENTILE))}
 
 
 def channel_range(rgb: np.ndarray) -> np.ndarray:

@@ -12,8 +12,8 @@ summed IoU gives them, 0 for a true box without one, so that leaving out hard ob
 Intersection over union does not change when both boxes are stretched alike, so all is computed in
 pixels of the sample's picture.
 
-No true boxes: no predicted ones score 1 in both, any score 0. A failed answer scores 0 in both, with
-all true boxes missed.
+No true boxes: no predicted ones score 1 in both, any score 0. A failed answer scores 0 in both,
+with all true boxes missed.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Named points against named points: PCK and object keypoint similarity.
 
-Protocol. ProbeGen Appendix D names keypoints and no metric; the two usual ones are meant. A point is
-right (PCK) within `pck_share` of a reference length of its true place: the long side of the true
+Protocol. ProbeGen Appendix D names keypoints and no metric; the two usual ones are meant. A point
+is right (PCK) within `pck_share` of a reference length of its true place: the long side of the true
 box where the sample has exactly one, else the long side of the picture (assumed). OKS is COCO's:
-the mean over labelled points of exp(-d^2 / (2 area (2 sigma)^2)), with COCO's sigmas for its 17 human
-points and `assumed_sigma` for any other name; the area is that of the target mask, else of the only
-true box, in px; without both OKS is not defined.
+the mean over labelled points of exp(-d^2 / (2 area (2 sigma)^2)), with COCO's sigmas for its 17
+human points and `assumed_sigma` for any other name; the area is that of the target mask, else of
+the only true box, in px; without both OKS is not defined.
 
 Points that are not labelled take no part, whatever was marked; a labelled point that was not marked
-is wrong and has similarity 0. A failed answer marks nothing. Distances are in pixels of the sample's
-picture. No labelled points: no ground truth.
+is wrong and has similarity 0. A failed answer marks nothing. Distances are in pixels of the
+sample's picture. No labelled points: no ground truth.
 """
 
 from __future__ import annotations

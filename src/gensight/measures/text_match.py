@@ -1,9 +1,9 @@
 """A read text against the true one: equal or not, and how many characters differ.
 
-Protocol. ProbeGen Appendix D names answers in words and no metric. Both texts are folded first: NFKC,
-case folding, runs of blanks to one, none at the ends; nothing else is forgiven (no articles, no
-punctuation). The edit distance counts inserted, deleted and replaced characters (Levenshtein), and
-the character error rate divides their sum by that of the true characters, so it may pass 100 %.
+Protocol. ProbeGen Appendix D names answers in words and no metric. Both texts are folded first:
+NFKC, case folding, runs of blanks to one, none at the ends; nothing else is forgiven (no articles,
+no punctuation). The edit distance counts inserted, deleted and replaced characters (Levenshtein),
+and the character error rate divides their sum by that of the true characters, so it may pass 100 %.
 
 A failed answer counts as the empty text: not equal, every character missing. A true text that is
 missing, or empty once folded, is no ground truth.

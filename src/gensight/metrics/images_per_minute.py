@@ -1,7 +1,7 @@
 """Throughput: answers per minute at one request at a time, 60 n over the summed seconds.
 
-ProbeGen Appendix B, Table 9. The value of one sample is 60 over its own seconds; their mean would be
-ruled by the fastest. Without interval: one machine and one hour are not a sample of machines.
+ProbeGen Appendix B, Table 9. The value of one sample is 60 over its own seconds; their mean would
+be ruled by the fastest. Without interval: one machine and one hour are no sample of machines.
 
 >>> aggregate({"latency_s": [10.0, 50.0]})
 2.0

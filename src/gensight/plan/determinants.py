@@ -263,7 +263,8 @@ class Determinants(Cells):
             "models": {name: self._shown(name) for name in sorted(models)},
             "benchmarks": {
                 name: self.project.benchmarks[name].display.model_dump(exclude_none=True)
-                for name in benchmarks
+                for name in spec.benchmarks
+                if name in self.project.benchmarks
             },
             "tasks": {name: self.project.benchmarks[name].task for name in benchmarks},
             "exif": {name: self.project.benchmarks[name].exif for name in benchmarks},

@@ -66,7 +66,7 @@ def audit(papers: Sequence[str] = PAPERS, root: Path | None = None) -> Audit:
     Raises:
         GensightError: no such paper, or a file of numbers that is missing or damaged.
     """
-    checks = [check for paper in papers for source in _sources(paper) for check in source(root)]
+    checks = [check for paper in papers for check in _checks(paper, root)]
     known = {_key(one): one for one in expected_differences(root) if one.paper in papers}
     differing = {_key(check): check for check in checks if check.result == DIFFERS}
     return Audit(
@@ -87,7 +87,13 @@ def _key(one: Check | Expected) -> tuple[str, ...]:
     return one.paper, one.place, one.name, one.printed, one.recomputed
 
 
-def _sources(paper: str) -> tuple[Callable[[Path | None], Iterator[Check]], ...]:
+def _checks(paper: str, root: Path | None) -> list[Check]:
+    """Return the checks of a paper; numbers that fit no formula are a damaged file."""
     if paper not in _SOURCES:
         raise GensightError(f"paper '{paper}' is not known; allowed: {', '.join(PAPERS)}")
-    return _SOURCES[paper]
+    try:
+        return [check for source in _SOURCES[paper] for check in source(root)]
+    except (ValueError, LookupError) as error:
+        raise GensightError(
+            f"{files.FOLDER}: the numbers of {paper} cannot be recomputed ({error}); restore them"
+        ) from None

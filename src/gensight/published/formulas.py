@@ -77,7 +77,9 @@ def percent_of(part: float, whole: float) -> float:
 
 
 def optimizer_steps(examples: int, batch: int) -> int:
-    """Return the steps of one pass in batches, the last one perhaps short (PixelBench D.3).
+    """Return the steps of one pass in batches, the last one perhaps short.
+
+    Source: PixelBench, set-up of the Qwen3-VL training.
 
     Raises:
         ValueError: the batch is below 1, or there are fewer than 0 examples.

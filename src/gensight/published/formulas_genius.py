@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 MAXIMUM_SCORE = 2
-# GENIUS section 3, as 6 : 3.5 : 0.5.
+# The ratio RC : VC : AQ of GENIUS Table 2.
 WEIGHTS = {"RC": 6.0, "VC": 3.5, "AQ": 0.5}
 # Units when no answer is missing; the split of each dimension into tasks is inferred from the
 # digits of Table 2 (the paper gives 86, 213 and 211 samples).

@@ -42,7 +42,7 @@ class ColumnSpec(Spec):
     Where rows are not models, the column says whose number it is: `model`, or the place `subject`
     in the table's subjects, whose label replaces `{model}` in the header; `subject: each` is a
     column for each of them. `average_of: row` is the plain mean of the row's other numbers.
-    `hosted` says what models behind an API print: their number with a dagger (its time is that of
+    A number that is no score (a speed) is not `ranked`. `hosted` says what models behind an API print: their number with a dagger (its time is that of
     the network as well), or nothing.
     """
 
@@ -64,6 +64,7 @@ class ColumnSpec(Spec):
     decimals: int = Field(default=1, ge=0, le=6)
     scale: float = Field(default=1.0, gt=0)
     show_interval: bool | None = None
+    ranked: bool = True
     hosted: Literal["as_others", "dagger", "nothing"] = "as_others"
     published: PublishedSpec | None = None
 

@@ -189,10 +189,13 @@ def exact_product(integers: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     scaled = np.ldexp(numbers, shifts)
     upper = np.rint(scaled)
     lower = np.rint(np.ldexp(scaled - upper, HALF_BITS))
-    halves = np.ascontiguousarray(np.hstack([upper, lower]))
+    # Whole numbers, such as counts, have no lower half; leaving it out changes no bit.
+    used = lower.any(axis=0)
+    halves = np.ascontiguousarray(np.hstack([upper, lower[:, used]]))
     products = np.empty((len(integers), halves.shape[1]))
     for rows in _blocks(len(integers)):
         block = slice(rows.start, rows.stop)
         np.matmul(integers[block].astype(np.float64), halves, out=products[block])
-    size = numbers.shape[1]
-    return np.ldexp(products[:, :size] + np.ldexp(products[:, size:], -HALF_BITS), -shifts)
+    result = products[:, : numbers.shape[1]]
+    result[:, used] += np.ldexp(products[:, numbers.shape[1] :], -HALF_BITS)
+    return np.ldexp(result, -shifts)

@@ -7,7 +7,14 @@ from collections.abc import Mapping, Sequence
 from gensight.errors import RecordError
 from gensight.published import PublishedCell
 from gensight.specs.tables import ColumnSpec, EntrySpec
-from gensight.tables.cells import API_TIME, NOT_APPLICABLE, OTHER_PROTOCOL, Cell, ModelInfo
+from gensight.tables.cells import (
+    API_TIME,
+    NOT_APPLICABLE,
+    NOT_PRINTED,
+    OTHER_PROTOCOL,
+    Cell,
+    ModelInfo,
+)
 
 _MARKS = {"api_time": (API_TIME,), "other_protocol": (OTHER_PROTOCOL,)}
 
@@ -72,9 +79,10 @@ def cell_of(published: PublishedCell) -> Cell:
         return Cell(kind="failed")
     if published.status == "unavailable" or published.value is None:
         return NOT_APPLICABLE
+    derived = published.derived == "not_printed"
     return Cell(
         kind="number",
         number=float(published.value),
         printed=published.printed,
-        marks=_MARKS.get(published.status, ()),
+        marks=(NOT_PRINTED,) if derived else _MARKS.get(published.status, ()),
     )

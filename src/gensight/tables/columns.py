@@ -18,15 +18,19 @@ def printed_columns(
     subjects: Sequence[str],
 ) -> Iterator[Column]:
     """Yield the columns: each number, its gain and ranks, and what was read after each block."""
+    options = spec.options
+    if not index.has_rows:  # numbers in print alone: nothing was read here, and nothing is ranked
+        update = {"show_coverage": False, "show_rank": False, "show_gain": False}
+        options = options.model_copy(update=update)
     block: list[Column] = []
     for column in _about_subjects(spec.columns, infos, subjects):
         label = benchmarks.get(column.benchmark, column.benchmark)
         group = label if column.group is None else column.group
         if block and block[-1].group != group:
-            yield from _closed(block, spec.options)
+            yield from _closed(block, options)
             block = []
-        block += _with_company(column, group, spec.options, _direction(column, index))
-    yield from _closed(block, spec.options)
+        block += _with_company(column, group, options, _direction(column, index))
+    yield from _closed(block, options)
 
 
 def _about_subjects(
@@ -57,13 +61,13 @@ def _with_company(
         update = {"statistic": "gain", "header": "gain", "scale": 100.0, "decimals": 0}
         gain = column.model_copy(update=update)
         columns.append(Column(spec=gain, group=group, header="gain", higher_is_better=True))
-    if options.show_rank and may_be_best(column):
+    if options.show_rank and column.statistic == "value" and may_be_best(column):
         columns.append(Column(spec=column, group=group, header="rank", kind="rank"))
     return columns
 
 
 def _closed(block: list[Column], options: TableOptionsSpec) -> list[Column]:
-    if not options.show_coverage:
+    if not options.show_coverage or not any(column.spec.ranked for column in block):
         return block
     first = block[0]
     return [*block, Column(spec=first.spec, group=first.group, header="valid/n", kind="readable")]

@@ -76,12 +76,15 @@ def _mark_notes(
         notes.append(_best_note(spec, cells))
     if any(column.kind == "rank" for column in columns):
         notes.append("rank: the ranks that a row may have in its group, all rows at once, 95 %.")
-    if "failed" in kinds:
+    rows = [row for group in groups for row in group.rows]
+    if any(c.kind == "failed" for row in rows if row.role == "published" for c in row.cells):
+        notes.append("×§: the paper's own mark of a failure to give a valid output.")
+    if any(c.kind == "failed" for row in rows if row.role != "published" for c in row.cells):
         shares = {
             failing_share(infos[row.model], spec.options)
             for group in groups
             for row in group.rows
-            if any(cell.kind == "failed" for cell in row.cells)
+            if row.role != "published" and any(cell.kind == "failed" for cell in row.cells)
         }
         limits = " or ".join(f"{100 * (1 - share):g} %" for share in sorted(shares))
         notes.append(

@@ -143,7 +143,7 @@ def may_be_best(column: ColumnSpec) -> bool:
 
     A valid-only number rises when a model refuses the hard items (PROTOCOLS 1.4).
     """
-    alone = column.minus_fit is None and column.average_of is None
+    alone = column.ranked and column.minus_fit is None and column.average_of is None
     return alone and column.statistic in ("value", "gain")
 
 

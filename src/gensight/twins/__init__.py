@@ -14,7 +14,6 @@ from __future__ import annotations
 import importlib
 import shutil
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 from gensight.datasets import scenes
@@ -52,8 +51,7 @@ def write_twin(
     Raises:
         GensightError: a folder is there already and is not a twin that may be overwritten.
     """
-    names = [name for name in tasks if find_spec(f"{__name__}.{name}")]
-    places = {name: folder / declared.constants("datasets", name)["FOLDER"] for name in names}
+    places = {name: folder / declared.constants("datasets", name)["FOLDER"] for name in tasks}
     for place in places.values():
         _check(place, overwrite)
     drawn: dict[str, list[Sample]] = {}
@@ -65,7 +63,7 @@ def write_twin(
             shutil.rmtree(place)
         place.mkdir(parents=True)
         importlib.import_module(f"{__name__}.{name}").write(place, drawn[task])
-    return names
+    return list(places)
 
 
 def _check(place: Path, overwrite: bool) -> None:

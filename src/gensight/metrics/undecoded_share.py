@@ -1,0 +1,23 @@
+"""Share of things whose mark the decoder may have turned down for its shape, in percent of all.
+
+PROTOCOLS 5.1; an upper bound, see `gensight.measures.count_loss`.
+
+>>> aggregate({"undecoded": [1.0, 0.0], "places": [3.0, 1.0]})
+25.0
+"""
+
+from __future__ import annotations
+
+from gensight.metrics import ratio_of, share_of
+
+VERSION = 1
+MEASURE = "count_loss"
+HIGHER_IS_BETTER = False
+UNIT = "percent"
+BOUNDS = (0.0, 100.0)
+INTERVAL = "ratio"
+NUMERATOR = ("undecoded",)
+DENOMINATOR = ("places",)
+
+value = share_of(NUMERATOR, DENOMINATOR)
+aggregate = ratio_of(NUMERATOR, DENOMINATOR)
