@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gensight.specs.project import Project
 
 
+#: What stands for a model in the columns of a sweep.
+POINTS = ("previous", "argmin", "adopted")
 #: The fit of models that do not say what their grey levels are linear in; `native` goes by model.
 NATIVE_DEFAULT = "depth"
 
@@ -147,9 +149,10 @@ def _check_sweep(file: str, name: str, sweep: SweepSpec, project: Project) -> No
 
 def _check_report(file: str, spec: TableSpec | FigureSpec, project: Project) -> None:
     key = "rows.models" if isinstance(spec, TableSpec) else "models"
-    _known(file, key, spec.model_names, project.models)
     known = project.benchmarks
     sweeps = project.sweeps if isinstance(spec, TableSpec) else {}
+    points = [*POINTS] if {*spec.benchmarks} & {*sweeps} else []
+    _known(file, key, spec.model_names, [*points, *project.models])
     for key, number in spec.numbers.items():
         _known(file, f"{key}benchmark", [number.benchmark], [*known, *sweeps])
         if number.benchmark in known:

@@ -26,10 +26,9 @@ from gensight.atomic import write_text
 from gensight.errors import RecordError
 from gensight.extractors import grid
 from gensight.records import RowFile, Score, Summary, write_rows
+from gensight.specs.checks import POINTS
 
 FOLDS = ("train", "validation")
-# The points with a name of their own; every other point is named by its parameters.
-NAMED = ("previous", "argmin", "adopted")
 
 
 def sweep(output: str, folds: str, determinants: Mapping[str, Any]) -> int:
@@ -148,7 +147,7 @@ def _rows(
         "coverage": None,
         "clusters": 0,
     }
-    listed = [(key, named[key]) for key in NAMED if key in named]
+    listed = [(key, named[key]) for key in POINTS if key in named]
     listed += [(name, name) for name in sorted(points)]
     for (shown, name), fold in product(listed, FOLDS):
         value, n = found[(name, fold)]
