@@ -1,5 +1,7 @@
 """Samples and turns with exact truth, shared by the tests of the reference models."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from gensight import images
@@ -14,8 +16,16 @@ DOTS = {"kind": "dots", "colour": [255, 0, 0]}
 NORMALS = {"kind": "normals", "red": "right", "green": "up", "blue": "viewer"}
 BOX = {"kind": "text", "content": "bounding_box"}
 INTEGER = {"kind": "text", "content": "integer"}
+WORD = {"kind": "text", "content": "free"}
+OVERLAY = {"kind": "overlay", "colour": [255, 0, 0]}
+BOXES = {"kind": "boxes", "colour": [255, 0, 0]}
+TURNS_OF_TWO = {**DOTS, "alternate": [0, 0, 255]}
+FLAT = {**DOTS, "canvas": "flat"}
+KEYPOINTS = {"kind": "keypoints", "colours": {"left": [255, 255, 0], "right": [0, 255, 0]}}
+WRITING = {"kind": "writing"}
 
 WIDTH, HEIGHT = 128, 96
+SLOPE_M = np.repeat(np.linspace(1, 5, HEIGHT)[:, None], WIDTH, axis=1)
 SCALE = 8  # the work size is 1024 x 768
 
 
@@ -83,3 +93,38 @@ def points_sample(*points, **options):
 def normals_sample(normals, **options):
     """A sample with this (H, W, 3) map of normals."""
     return sample(target_normals=images.encode_array(np.asarray(normals, np.float32)), **options)
+
+
+def boxes_sample(*boxes, **options):
+    """A sample with these true boxes (left, top, right, bottom) in pixels of the input."""
+    listed = [dict(zip(("left", "top", "right", "bottom"), box, strict=True)) for box in boxes]
+    return sample(target_boxes=[{**box, "score": 1.0} for box in listed], **options)
+
+
+def keypoints_sample(**places):
+    """A sample with these true keypoints (name=(x, y)) in pixels of the input."""
+    listed = [{"name": name, "x": float(x), "y": float(y)} for name, (x, y) in places.items()]
+    return sample(target_keypoints=listed)
+
+
+def held(item, name, cluster=None):
+    """A sample as a held-out one of this name and cluster."""
+    return replace(item, sample_id=name, cluster_id=cluster or name, role="held_out")
+
+
+def counts(*values, clusters=None):
+    """Held-out samples h0, h1, ... with these counts."""
+    clusters = clusters or [f"c{i}" for i in range(len(values))]
+    return [
+        held(sample(target_count=value), f"h{i}", clusters[i]) for i, value in enumerate(values)
+    ]
+
+
+def flat(metres):
+    """A sample whose depth is the same everywhere."""
+    return depth_sample(np.full((HEIGHT, WIDTH), metres))
+
+
+def facing(*normal):
+    """A sample of one normal everywhere."""
+    return normals_sample(np.tile(normal, (HEIGHT, WIDTH, 1)))

@@ -17,6 +17,7 @@ from gensight.records import (
 PICTURE = {"bytes": b"\x89PNG\r\n\x1a\n-picture", "path": None}
 ARRAY = {"bytes": b"\x00\x00\x80?\x00\x00\x00@", "dtype": "float32", "shape": [1, 2]}
 MASK = {"size": [2, 3], "counts": "06"}
+BOX = {"left": 0.0, "top": 1.5, "right": 4.0, "bottom": 6.0, "score": 1.0}
 POINT = {"x": 0.5, "y": 1.25}
 PART = {"kind": "text", "text": "Paint it.", "sample_id": None, "turn": None}
 TURN = {"parts": [PART, {**PART, "kind": "reply", "text": None, "turn": 0}], "answer_form": "{}"}
@@ -34,7 +35,7 @@ VALUES = {
     "list<element: struct<size": [MASK, MASK],
     "list<element: struct<x": [POINT],
     "list<element: struct<parts": [TURN],
-    "list<element: struct<left": [{"left": 0.0, "top": 1.5, "right": 4.0, "bottom": 6.0, "score": 1.0}],
+    "list<element: struct<left": [BOX],
     "list<element: struct<name: string, x": [{"name": "tip", "x": 0.5, "y": 1.25}],
     "list<element: struct<name: string, value: string": {"knob": "3", "another": ""},
     "list<element: struct<name: string, value: double": {"found": 3.0, "another": -0.5},

@@ -104,7 +104,7 @@ MODELS_AND_BENCHMARKS = [
             "allowed: kmeans",
         ],
     ),
-    (MASKS, "scorers.mask.parameters", {"variants": []}, ["variants' is missing", "kmeans", "otsu"]),
+    (MASKS, "scorers.mask.parameters", {"variants": []}, ["variants' is missing", "kmeans"]),
     (MASKS, "scorers.mask.parameters", {"variants": ["otsu"] * 2}, ["'otsu' is listed twice"]),
     (MASKS, SETTINGS, {"failure": "zeroo"}, [f"{SETTINGS}.failure: 'zeroo'", "mean 'zero'"]),
     (MASKS, SETTINGS, {"long_side_px": None}, [f"{SETTINGS}.long_side_px", "int, got null"]),

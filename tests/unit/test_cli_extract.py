@@ -1,11 +1,16 @@
+import importlib.util
 import json
+import sys
 
+import cv2
 import numpy as np
 import pytest
 from cli_files import BAD_PICTURES, answer, call, error, halves, marked_pair, ramp_mm, save
+from click.testing import CliRunner
 
 from gensight import images
-from gensight.extractors import Answer, mask
+from gensight.cli import main
+from gensight.extractors import Answer, mask, text
 
 
 @pytest.fixture
@@ -129,16 +134,153 @@ def test_count_output_rings_every_dot(tmp_path, dots):
     assert (ringed[200, 200] == original[200, 200]).all()
 
 
-def test_count_needs_the_input(dots):
-    assert "--input FILE" in error("extract", "count", dots[1])
+NOSE = ["--colour", "nose=ff0000"]
+COMPARING = {
+    "count": [],
+    "overlay": [],
+    "boxes": ["--method", "drawn"],
+    "keypoints": NOSE,
+}
+
+
+@pytest.mark.parametrize("task", COMPARING)
+def test_what_compares_needs_the_input(dots, task):
+    assert "--input FILE" in error("extract", task, dots[1], *COMPARING[task])
+
+
+def test_a_decoder_without_the_gate_needs_no_input(dots):
+    found = answer("extract", "count", dots[1], "--method", "blobdetector")
+    assert (found["count"], found["variant"], found["matte"]) == (3, "blobdetector", "white")
+
+
+@pytest.fixture
+def frames(tmp_path):
+    source = np.full((768, 1024, 3), 120, np.uint8)
+    marked = source.copy()
+    cv2.rectangle(marked, (100, 150), (400, 350), (0, 0, 255), 3)
+    cv2.rectangle(marked, (600, 400), (900, 700), (0, 0, 255), 3)
+    return save(tmp_path / "source.png", source), save(tmp_path / "frames.png", marked)
+
+
+def test_boxes_that_were_drawn(tmp_path, frames):
+    source, marked = frames
+    out = tmp_path / "out.png"
+    options = ["--input", source, "--method", "drawn", "--colour", "0000FF", "--output", out]
+    found = answer("extract", "boxes", marked, *options)
+    edges = [[box[edge] for edge in ("left", "top", "right", "bottom")] for box in found["boxes"]]
+    expected = [[100.5, 150.5, 400.5, 350.5], [600.5, 400.5, 900.5, 700.5]]
+    np.testing.assert_allclose(sorted(edges), expected, atol=0.05)
+    assert found["count"] == 2
+    assert found["parameters"]["colour"] == [0, 0, 255]
+    outlined = images.decode_rgb(out.read_bytes(), matte=(9, 9, 9))
+    green = (outlined == (0, 255, 0)).all(axis=2)
+    assert green[150, 100:400].all()
+    assert green[400:700, 900].all()
+    assert not green[250, 250]
+
+
+def test_boxes_of_a_mask(half):
+    found = answer("extract", "boxes", half)
+    assert [found["boxes"][0][edge] for edge in ("left", "top", "right", "bottom")] == [
+        *(0.0, 0.0),
+        *(512.0, 768.0),
+    ]
+    assert (found["variant"], found["count"]) == ("mask_boxes", 1)
+
+
+def test_boxes_are_listed_for_people(half):
+    lines = call("extract", "boxes", half).stdout.splitlines()
+    assert "box                0.0 0.0 512.0 768.0, score 0.5" in lines
+
+
+def test_overlay_is_a_mask(tmp_path):
+    source = np.full((48, 64, 3), 120, np.uint8)
+    tinted = source.copy()
+    tinted[:, :16] = (120, 190, 120)  # half way to green would be 188
+    out = tmp_path / "out.png"
+    found = answer(
+        *("extract", "overlay", save(tmp_path / "tinted.png", tinted)),
+        *("--input", save(tmp_path / "source.png", source)),
+        *("--colour", "#00ff00", "--output", out),
+    )
+    assert found["area_share"] == 0.25
+    written = images.decode_grey(out.read_bytes(), matte=(9, 9, 9))
+    assert (written == halves(16)).all()
+
+
+def test_keypoints_by_colour(tmp_path, dots):
+    source, _ = dots
+    marked = images.decode_rgb(source.read_bytes(), matte=(9, 9, 9)).copy()
+    cv2.circle(marked, (300, 200), 7, (255, 0, 0), -1)
+    cv2.circle(marked, (500, 600), 7, (0, 0, 255), -1)
+    path, out = save(tmp_path / "points.png", marked), tmp_path / "out.png"
+    colours = [*NOSE, "--colour", "left_knee=0000ff", "--colour", "chin=00ff00"]
+    options = ["--input", source, *colours, "--output", out]
+    found = answer("extract", "keypoints", path, *options)
+    assert found["keypoints"] == [
+        {"name": "nose", "x": 300.0, "y": 200.0},
+        {"name": "left_knee", "x": 500.0, "y": 600.0},
+    ]
+    ringed = images.decode_rgb(out.read_bytes(), matte=(9, 9, 9))
+    assert (ringed[200, 310] == (0, 255, 0)).all()
+    lines = call("extract", "keypoints", path, *options).stdout.splitlines()
+    assert "keypoint           500.0 600.0 left_knee" in lines
+
+
+@pytest.mark.parametrize(
+    ("reply", "count"), [("12", 12), ("**1,234**.\n", 1234), ("\ufeff7\r\n", 7), ("0", 0)]
+)
+def test_integer_reads_a_file_and_standard_input(tmp_path, reply, count):
+    path = save(tmp_path / "reply.txt", reply.encode())
+    found = answer("extract", "integer", path)
+    expected = {"file": str(path), "count": count, "variant": "strict", "extractor": "integer"}
+    assert {key: found[key] for key in expected} == expected
+    piped = CliRunner().invoke(main, ["extract", "integer", "-", "--json"], input=reply)
+    assert json.loads(piped.stdout) == {**found, "file": "-"}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"about 12", "not one whole number (prose): 'about 12'"),
+        (b"5-7", "(range)"),
+        (b"", "(empty)"),
+        (b"\xff\xfe1\x002\x00", "not a text in UTF-8"),
+    ],
+)
+def test_a_reply_that_is_no_integer_is_one_line(tmp_path, content, reason):
+    path = save(tmp_path / "reply.txt", content)
+    line = error("extract", "integer", path)
+    assert str(path) in line
+    assert reason in line
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("rapidocr") is None, reason="the extra gensight[ocr] is not installed"
+)
+def test_text_of_a_picture(tmp_path):
+    page = np.full((400, 900, 3), 255, np.uint8)
+    cv2.putText(page, "zebra", (80, 200), cv2.FONT_HERSHEY_SIMPLEX, 4, (0, 0, 0), 8)
+    path = save(tmp_path / "page.png", page)
+    assert answer("extract", "text", path)["text"] == "zebra"
+    assert "text               zebra" in call("extract", "text", path).stdout.splitlines()
+
+
+def test_a_missing_ocr_engine_names_the_extra(monkeypatch, half):
+    text._engine.cache_clear()
+    monkeypatch.setitem(sys.modules, "rapidocr", None)
+    assert "gensight[ocr]" in error("extract", "text", half)
 
 
 @pytest.mark.parametrize("name", BAD_PICTURES)
-@pytest.mark.parametrize("task", ["mask", "depth", "count", "normals"])
+@pytest.mark.parametrize(
+    "task", ["mask", "depth", "count", "normals", "boxes", "overlay", "keypoints"]
+)
 def test_a_bad_picture_is_one_line(tmp_path, dots, task, name):
     content, reason = BAD_PICTURES[name]
     path = save(tmp_path / name, content)
-    line = error("extract", task, path, "--input", dots[0], "--output", tmp_path / "out.png")
+    options = ["--input", dots[0], "--output", tmp_path / "out.png", *COMPARING.get(task, [])]
+    line = error("extract", task, path, *options)
     assert str(path) in line
     assert reason in line
     assert not (tmp_path / "out.png").exists()
@@ -165,6 +307,24 @@ def test_a_bad_input_is_one_line(tmp_path, dots, name):
 )
 def test_mistakes_are_one_line(half, arguments, reason):
     assert reason in error("extract", "mask", *(a.format(half=half) for a in arguments))
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "reason"),
+    [
+        ("overlay", ["--colour", "red"], "expected six hex digits"),
+        ("overlay", ["--colour", "ff000"], "expected six hex digits"),
+        ("keypoints", [], "name each keypoint and its colour"),
+        ("keypoints", ["--colour", "ff0000"], "NAME=RRGGBB"),
+        ("keypoints", ["--colour", "=ff0000"], "NAME=RRGGBB"),
+        ("keypoints", [*NOSE, "--colour", "chin=ff0000"], "occurs twice"),
+        ("boxes", ["--method", "drawn", "--colour", "ffffff"], "too pale"),
+        ("boxes", ["--method", "draw"], "did you mean 'drawn'?"),
+    ],
+)
+def test_mistakes_about_colours_are_one_line(dots, task, options, reason):
+    source, marked = dots
+    assert reason in error("extract", task, marked, "--input", source, *options)
 
 
 def test_people_read_aligned_lines(half):

@@ -117,6 +117,20 @@ def test_each_of_the_256_ids_is_target_background_or_ignored(root):
         assert (decode_mask(sample.ignore_mask) == ignored).all()
 
 
+def test_the_twin_mask_is_another_class_of_the_painting(root):
+    found = samples(root)
+    label = label_of("realism/two")
+    assert (decode_mask(found["realism/two/bird"].twin_mask) == (label == 16)).all()
+    assert (decode_mask(found["realism/two/potted plant"].twin_mask) == (label == 3)).all()
+    assert found["realism/a painter/one/person"].twin_mask is None
+    (drawn,) = (
+        sample
+        for name, sample in samples(root, assumed_unit="one_class_per_image").items()
+        if name.startswith("realism/two")
+    )
+    assert drawn.twin_mask is not None
+
+
 def test_lists(root):
     assert len(samples(root, movement="realism")) == 3
     found = samples(root, movement="dram_with_unseen")
@@ -153,8 +167,10 @@ def test_labels_with_a_palette_are_read_as_indices(root):
 def test_sizes_must_agree(root):
     path = root / "test" / "realism" / "two.jpg"
     path.write_bytes(saved(photograph(HEIGHT * 2, WIDTH * 2), "JPEG"))
+    chosen = parameters(root)
+    item = next(item for item in dram.list_items(chosen) if item.cluster_id == "realism/two")
     with pytest.raises(MissingDataError, match=r"sample realism/two/.*128x96.*64x48") as error:
-        samples(root)
+        dram.read_item(chosen, item)
     assert "\n" not in str(error.value)
 
 

@@ -259,6 +259,16 @@ def test_the_draw_ends_before_it_lives_on_a_few_pictures(tmp_path):
     assert len(drawn(tmp_path, range(20), assumed_max_skipped_share=1.0)) == 20
 
 
+def test_a_large_folder_is_counted_without_opening_all_of_it(root, monkeypatch):
+    order = in_order(ROWS)
+    picture_of(root, order[1]).write_bytes(b"")
+    picture_of(root, order[8]).write_bytes(b"")
+    picture_of(root, order[9]).unlink()
+    assert pixmo_points.population(parameters(root)) == 9
+    monkeypatch.setattr(pixmo_points, "OPENED_RANKS", 3)
+    assert pixmo_points.population(parameters(root)) == 10
+
+
 def test_a_rank_beyond_the_rows_is_one_line(root):
     with pytest.raises(MissingDataError, match=r"rank 12 is asked for, but .* holds 12 samples"):
         drawn(root, [12])
@@ -364,7 +374,7 @@ def test_parameters_are_checked(root, given, word):
 
 def test_strata_are_truth_bins(root):
     edges = {0: "0", 1: "1-5", 5: "1-5", 6: "6-10", 10: "6-10", 11: "11-20", 20: "11-20"}
-    edges |= {21: "21-50", 50: "21-50", 51: "51+", 400: "51+"}
+    edges |= {21: "21-50", 50: "21-50", 51: ">50", 400: ">50"}
     assert {count: truth_bin(count) for count in edges} == edges
     assert all(s.stratum == truth_bin(s.target_count) for s in drawn(root, range(12)))
 

@@ -1,163 +1,47 @@
-"""RefCOCO: the original files and their mirrors, sentences, masks, flags and what is refused."""
+"""RefCOCO: sentences, objects, splits and sizes of the original files."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import pickle
 import random
 import shutil
-import struct
-import warnings
-from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from images_by_hand import HTML, exif, photograph, saved
 from pycocotools import mask as coco
+from refcoco_files import (
+    ANNOTATIONS,
+    HEIGHT,
+    PICTURES,
+    REFS,
+    SHARED,
+    WIDTH,
+    by_reference,
+    decoded,
+    expected_mask,
+    instances,
+    one_line,
+    parameters,
+    python2_pickle,
+    reference_rows,
+    samples,
+    write_root,
+)
 
 from gensight.datasets import refcoco, scenes
-from gensight.datasets._coco import read_instances, segmentation_mask
+from gensight.datasets._coco import read_instances
 from gensight.datasets._disk import TWIN_MARK
 from gensight.datasets._pickles import load_plain
 from gensight.errors import GensightError, ImageError, MissingDataError, SpecError
 from gensight.images import decode_mask
 from gensight.twins import refcoco as twin
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "samples"
-WIDTH, HEIGHT = 64, 48
-BOX = [10.0, 10.0, 20.0, 10.0, 20.0, 20.0, 10.0, 20.0]
-OVERLAPPING = [BOX, [15.0, 15.0, 30.0, 15.0, 30.0, 30.0, 15.0, 30.0]]
-# 5 zeros down the first column, then 3 ones: rows 5 to 7 of column 0.
-RUNS = {"size": [HEIGHT, WIDTH], "counts": [5, 3, HEIGHT * WIDTH - 8]}
-
-PICTURES = {7: "COCO_train2014_000000000007.jpg", 8: "COCO_train2014_000000000008.jpg"}
-ANNOTATIONS = {
-    11: (7, [BOX], 100.0),
-    12: (7, OVERLAPPING, 300.0),
-    13: (8, RUNS, 3.0),
-}
-# ref_id: (ann_id, split, sentences with their ids)
-REFS = {
-    1: (11, "val", {101: "the  Left box", 102: "box", 103: "small box "}),
-    2: (12, "val", {104: "the stairs", 105: "Stairs right"}),
-    3: (13, "val", {106: "line"}),
-    4: (11, "testA", {107: "box in A"}),
-    5: (12, "testB", {108: "stairs in B"}),
-}
-
-
-def python2_pickle(value) -> bytes:
-    """Write protocol 2 as Python 2 does: with 8-bit strings, which Python 3 never writes."""
-    return b"\x80\x02" + _opcodes(value) + b"."
-
-
-def _opcodes(value) -> bytes:
-    match value:
-        case None:
-            return b"N"
-        case bool():
-            return b"\x88" if value else b"\x89"
-        case int():
-            return b"J" + struct.pack("<i", value)
-        case float():
-            return b"G" + struct.pack(">d", value)
-        case str():
-            data = value.encode()
-            return b"U" + bytes([len(data)]) + data
-        case list():
-            return b"](" + b"".join(map(_opcodes, value)) + b"e"
-        case dict():
-            return b"}(" + b"".join(_opcodes(k) + _opcodes(v) for k, v in value.items()) + b"u"
-    raise AssertionError(value)
-
-
-def reference_rows():
-    rows = []
-    for ref_id, (ann_id, split, sentences) in REFS.items():
-        rows.append(
-            {
-                "sent_ids": list(sentences),
-                # The suffix names no file, as in the original.
-                "file_name": PICTURES[ANNOTATIONS[ann_id][0]].replace(".jpg", f"_{ref_id}.jpg"),
-                "ann_id": ann_id,
-                "ref_id": ref_id,
-                "image_id": ANNOTATIONS[ann_id][0],
-                "split": split,
-                "category_id": 1,
-                "sentences": [
-                    {"tokens": sent.split(), "raw": f"{sent}!", "sent_id": number, "sent": sent}
-                    for number, sent in sentences.items()
-                ],
-            }
-        )
-    return rows
-
-
-def instances():
-    return {
-        "images": [
-            {"id": number, "file_name": name, "width": WIDTH, "height": HEIGHT}
-            for number, name in PICTURES.items()
-        ],
-        "annotations": [
-            {"id": n, "image_id": i, "category_id": 1, "iscrowd": 0, "segmentation": s, "area": a}
-            for n, (i, s, a) in ANNOTATIONS.items()
-        ],
-        "categories": [{"id": 1, "name": "thing", "supercategory": "thing"}],
-    }
-
 
 @pytest.fixture
 def root(tmp_path):
-    """Write a data set of two photographs and three objects, marked so that its size is legal."""
-    for name, folder in {"refcoco": "unc", "refcoco+": "unc", "refcocog": "umd"}.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "instances.json").write_text(json.dumps(instances()))
-        (tmp_path / name / f"refs({folder}).p").write_bytes(python2_pickle(reference_rows()))
-    (tmp_path / "train2014").mkdir()
-    for number, name in PICTURES.items():
-        data = saved(photograph(HEIGHT, WIDTH, seed=number), "JPEG")
-        (tmp_path / "train2014" / name).write_bytes(data)
-    (tmp_path / TWIN_MARK).write_text("")
-    return tmp_path
-
-
-def parameters(root, **given):
-    return {**refcoco.DEFAULTS, "root": str(root), "twin": True, **given}
-
-
-def samples(root, **given):
-    chosen = parameters(root, **given)
-    found = refcoco.iter_samples(chosen, range(refcoco.population(chosen)))
-    return {sample.sample_id: sample for sample in found}
-
-
-def by_reference(root, **given):
-    return {name.split("/")[1]: one for name, one in samples(root, **given).items()}
-
-
-def one_line(error) -> str:
-    assert "\n" not in str(error.value)
-    return str(error.value)
-
-
-def decoded(code):
-    """Decode with pycocotools, whose conversion NumPy 2 has deprecated."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return coco.decode(code).astype(bool)
-
-
-def expected_mask(ann_id):
-    """Rasterise with pycocotools alone."""
-    segmentation = ANNOTATIONS[ann_id][1]
-    codes = coco.frPyObjects(segmentation, HEIGHT, WIDTH)
-    return decoded(coco.merge(codes if isinstance(codes, list) else [codes]))
+    return write_root(tmp_path)
 
 
 def test_a_sample_is_a_photograph_a_sentence_and_a_mask(root):
@@ -284,8 +168,10 @@ def test_without_an_area_the_pixels_count(root):
 def test_a_picture_of_another_size_is_refused_by_name(root):
     path = root / "train2014" / PICTURES[8]
     path.write_bytes(saved(photograph(HEIGHT * 2, WIDTH * 2), "JPEG"))
+    chosen = parameters(root)
+    (item,) = (item for item in refcoco.list_items(chosen) if item.cluster_id == "8")
     with pytest.raises(MissingDataError) as error:
-        samples(root)
+        refcoco.read_item(chosen, item)
     message = one_line(error)
     assert "sample 8/3/106" in message
     assert "128x96" in message
@@ -358,99 +244,6 @@ def test_missing_data_says_what_to_get(root):
     assert "refcoco+" in refcoco.missing_data(parameters(root / "no", variant="refcoco_plus"))
 
 
-# Each pickle asks for something that is not plain; the first ones would write a file.
-def evil(path: Path) -> dict[str, bytes]:
-    class Command:
-        def __reduce__(self):
-            return (Path.write_text, (path, "it ran"))
-
-    class State:
-        pass
-
-    return {
-        "a call": pickle.dumps([Command()], protocol=2),
-        "a call in protocol 4": pickle.dumps([Command()], protocol=4),
-        "eval": b"cbuiltins\neval\n(S'1+1'\ntR.",
-        "eval of Python 2": b"c__builtin__\neval\n(S'1+1'\ntR.",
-        "an instance": b"(ios\nsystem\n.",
-        "stacked names": b"\x80\x04\x8c\x02os\x8c\x06system\x93.",
-        "a persistent id": b"Psomething\n.",
-        "a persistent object": b"\x80\x02K\x01Q.",
-        "an extension": b"\x80\x02\x82\x01.",
-        "a tuple": pickle.dumps([(1, 2)], protocol=2),
-        "a set": pickle.dumps({1, 2}, protocol=4),
-        "an array": pickle.dumps(np.zeros(2), protocol=2),
-        "bytes of Python 3": pickle.dumps(b"abc", protocol=2),
-    }
-
-
-@pytest.mark.parametrize("name", evil(Path("unused")))
-def test_pickles_of_anything_but_plain_values_are_refused(tmp_path, name):
-    mark, path = tmp_path / "mark", tmp_path / "refs(unc).p"
-    path.write_bytes(evil(mark)[name])
-    with pytest.raises(MissingDataError) as error:
-        load_plain(path)
-    assert not mark.exists()
-    assert str(path) in one_line(error)
-
-
-def test_the_same_call_does_run_in_an_open_unpickler(tmp_path):
-    """The refused pickle is a live one, so that its refusal proves something."""
-    mark = tmp_path / "mark"
-    pickle.loads(evil(mark)["a call"])
-    assert mark.read_text() == "it ran"
-
-
-@pytest.mark.parametrize("data", [b"", b"\x80\x02](", HTML, b"\x80\x02U\x05ab", b"\x80\x02h\x05."])
-def test_damaged_pickles_end_in_one_line(tmp_path, data):
-    path = tmp_path / "refs(unc).p"
-    path.write_bytes(data)
-    with pytest.raises(MissingDataError, match="not a whole pickle") as error:
-        load_plain(path)
-    one_line(error)
-
-
-PLAIN = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**31), 2**31 - 1)
-    | st.floats(allow_nan=False)
-    | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
-
-
-@settings(max_examples=40, deadline=None)
-@given(PLAIN, st.integers(0, 5))
-def test_plain_values_come_back_from_every_protocol(tmp_path_factory, value, protocol):
-    path = tmp_path_factory.mktemp("pickles") / "one.p"
-    path.write_bytes(pickle.dumps(value, protocol=protocol))
-    assert load_plain(path) == value
-    path.write_bytes(python2_pickle(value))
-    assert load_plain(path) == value
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.binary(max_size=24))
-def test_no_bytes_end_in_a_traceback(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("pickles") / "one.p"
-    path.write_bytes(data)
-    try:
-        load_plain(path)
-    except MissingDataError as error:
-        assert "\n" not in str(error)
-
-
-def test_a_list_that_holds_itself_does_not_hang(tmp_path):
-    path = tmp_path / "one.p"
-    path.write_bytes(b"\x80\x02]q\x00h\x00a.")
-    value = load_plain(path)
-    assert value[0] is value
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -472,264 +265,11 @@ def test_a_reference_that_lacks_a_part_is_named(root, change):
     one_line(error)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "<html>", '{"images": [1]}', '{"images": 3}'])
-def test_damaged_instances_are_named(tmp_path, text):
-    path = tmp_path / "instances.json"
-    path.write_text(text)
-    with pytest.raises(MissingDataError, match=r"instances\.json") as error:
-        read_instances(path)
-    one_line(error)
-
-
-@pytest.mark.parametrize("counts", ["list", "str", "bytes"])
-def test_run_lengths_in_every_form(counts):
-    packed = coco.frPyObjects({"size": [10, 10], "counts": [5, 3, 92]}, 10, 10)["counts"]
-    forms = {"list": [5, 3, 92], "str": packed.decode(), "bytes": packed}
-    mask = segmentation_mask({"size": [10, 10], "counts": forms[counts]}, 10, 10)
-    assert [tuple(pixel) for pixel in np.argwhere(mask)] == [(5, 0), (6, 0), (7, 0)]
-
-
-def test_a_list_of_run_lengths_is_joined():
-    codes = [{"size": [4, 4], "counts": [0, 2, 14]}, {"size": [4, 4], "counts": [1, 2, 13]}]
-    assert segmentation_mask(codes, 4, 4)[:, 0].tolist() == [True, True, True, False]
-    assert segmentation_mask(codes, 4, 4).sum() == 3
-
-
-CORNERS = st.lists(st.tuples(st.floats(0, 40), st.floats(0, 30)), min_size=3, max_size=9)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(CORNERS, min_size=1, max_size=3))
-def test_polygons_are_pycocotools_polygons(parts):
-    polygons = [[number for corner in part for number in corner] for part in parts]
-    expected = decoded(coco.merge(coco.frPyObjects(polygons, 30, 40)))
-    assert (segmentation_mask(polygons, 30, 40) == expected).all()
-
-
-def test_parts_that_enclose_nothing_are_left_out():
-    assert segmentation_mask([BOX, [1.0, 1.0, 5.0, 5.0], []], 30, 40).sum() == 100
-    assert segmentation_mask([], 30, 40).sum() == 0
-
-
-@pytest.mark.parametrize(
-    ("segmentation", "words"),
-    [
-        (BOX, "one flat list of numbers"),
-        ("abc", "no known way"),
-        (None, "no known way"),
-        ([["a"] * 6], "no known way"),
-        ([[1.0] * 7], "no known way"),
-        ([[1.0, 1.0, float("nan"), 2.0, 3.0, 3.0]], "no known way"),
-        ([[1.0, 1.0, 1e9, 2.0, 3.0, 3.0]], "outside"),
-        ({"counts": [900]}, "no known way"),
-        ({"size": [30, 30], "counts": None}, "no known way"),
-        ({"size": [20, 45], "counts": [900]}, "coded for"),
-        ({"size": [30, 30], "counts": [899]}, "damaged"),
-        ({"size": [30, 30], "counts": [-1, 901]}, "damaged"),
-        ({"size": [30, 30], "counts": "~~~"}, "damaged"),
-        ({"size": [30, 30], "counts": ["a"]}, "damaged"),
-    ],
-)
-def test_other_codings_are_refused(segmentation, words):
-    with pytest.raises(MissingDataError, match=words) as error:
-        segmentation_mask(segmentation, 30, 30)
-    one_line(error)
-
-
 def test_an_annotation_without_a_pixel_is_no_ground_truth(root):
     document = instances()
     document["annotations"][2]["segmentation"] = []
     (root / "refcoco" / "instances.json").write_text(json.dumps(document))
     assert by_reference(root)["3"].target_mask is None
-
-
-# Mirrors
-
-
-def mirror_rows(split_names):
-    by_id = {one["id"]: one for one in instances()["annotations"]}
-    pictures = {one["id"]: one for one in instances()["images"]}
-    rows = []
-    for row in reference_rows():
-        picture = pictures[row["image_id"]]
-        rows.append(
-            {
-                **row,
-                "split": split_names.get(row["split"], row["split"]),
-                "raw_anns": json.dumps(by_id[row["ann_id"]]),
-                "raw_image_info": json.dumps(picture),
-                "image_path": f"coco/train2014/{picture['file_name']}",
-                "captions": [one["sent"] for one in row["sentences"]],
-            }
-        )
-    return rows
-
-
-def write_mirror(root, folder, rows, name="all-00000-of-00001.parquet"):
-    (root / folder / "data").mkdir(exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(rows), root / folder / "data" / name)
-
-
-def without_originals(root, folder):
-    for path in [*(root / folder).glob("refs*.p"), root / folder / "instances.json"]:
-        path.unlink()
-
-
-def test_a_mirror_gives_the_samples_of_the_original(root):
-    original = samples(root), samples(root, unit="sentence")
-    write_mirror(root, "refcoco", mirror_rows({}))
-    assert samples(root, layout="mirror") == original[0]
-    assert samples(root) == original[0]
-    without_originals(root, "refcoco")
-    assert (samples(root), samples(root, unit="sentence")) == original
-
-
-def test_test_of_a_mirror_is_test_a_and_validation_is_val(root):
-    """The mirror's names are read; testB stays what it is."""
-    without_originals(root, "refcoco")
-    write_mirror(root, "refcoco", mirror_rows({"testA": "test", "val": "validation"}))
-    assert set(by_reference(root)) == {"1", "2", "3"}
-    assert set(by_reference(root, split="testA")) == {"4"}
-    assert set(by_reference(root, split="testB")) == {"5"}
-    assert set(by_reference(root, split="test")) == {"4", "5"}
-    without_originals(root, "refcocog")
-    rows = [row for row in mirror_rows({"testA": "test"}) if row["split"] != "testB"]
-    write_mirror(root, "refcocog", rows)
-    assert set(by_reference(root, variant="refcocog", split="test")) == {"4"}
-
-
-def test_two_versions_of_one_file(root):
-    without_originals(root, "refcoco")
-    write_mirror(root, "refcoco", mirror_rows({}), "val-1.parquet")
-    once = samples(root)
-    write_mirror(root, "refcoco", mirror_rows({}), "val-2.parquet")
-    assert samples(root) == once
-    rows = mirror_rows({})
-    rows[0]["sentences"][0]["sent"] = "something else"
-    write_mirror(root, "refcoco", rows, "val-2.parquet")
-    with pytest.raises(MissingDataError, match=r"val-2\.parquet: reference 1 is another") as error:
-        samples(root)
-    one_line(error)
-
-
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        (
-            {"question_id": "1", "answer": ["a"], "segmentation": [1.0], "iscrowd": 0},
-            "mixes the references of UNC and Google",
-        ),
-        ({"text": "a", "mask": [[True]]}, "it lacks ref_id, ann_id"),
-    ],
-)
-def test_known_faulty_mirrors_are_refused(root, row, words):
-    without_originals(root, "refcoco")
-    write_mirror(root, "refcoco", [row])
-    with pytest.raises(MissingDataError, match=words) as error:
-        samples(root)
-    one_line(error)
-
-
-def test_a_mirror_that_is_no_parquet_or_not_there(root):
-    with pytest.raises(MissingDataError, match="holds no Parquet file"):
-        samples(root, layout="mirror")
-    (root / "refcoco" / "data.parquet").write_bytes(HTML)
-    with pytest.raises(MissingDataError, match="not a whole Parquet file") as error:
-        samples(root, layout="mirror")
-    one_line(error)
-    with pytest.raises(SpecError, match="no Google split"):
-        samples(root, layout="mirror", split_by="google")
-
-
-# Label flags
-
-
-def reviewed():
-    """A file of Ref-L4: the ids of its rows are its own, COCO's are the original ones."""
-    rows = [(11, "the left box", 0), (11, "box", 1), (11, "small box", 1), (12, "the stairs", 1)]
-    return {
-        "images": [
-            {"id": 900 + place, "original_id": 7, "caption": caption}
-            for place, (_, caption, _) in enumerate(rows)
-        ],
-        "annotations": [
-            {
-                "id": 13 + place,
-                "image_id": 900 + place,
-                "original_id": ann_id,
-                "caption_quality": quality,
-            }
-            for place, (ann_id, _, quality) in enumerate(rows)
-        ],
-    }
-
-
-def flags(root, name):
-    found = samples(root, unit="sentence", label_flags=name)
-    return {key.split("/")[2]: sample.label_flag for key, sample in found.items()}
-
-
-BY_SENTENCE = {"101": True, "102": False, "103": False, "104": False, "105": None, "106": None}
-
-
-def test_reviewed_labels_are_matched_by_annotation_and_sentence(root):
-    folder = root / "Ref-L4" / "refcocos_annotation_reviewed"
-    folder.mkdir(parents=True)
-    (folder / "refcoco_val_reviewed.json").write_text(json.dumps(reviewed()))
-    inner = "Ref-L4/refcocos_annotation_reviewed"
-    for name in (f"{inner}/refcoco_val_reviewed.json", inner, "Ref-L4"):
-        assert flags(root, name) == BY_SENTENCE
-    with pytest.raises(MissingDataError, match=r"refcoco\+_val_reviewed\.json"):
-        samples(root, variant="refcoco_plus", label_flags="Ref-L4")
-
-
-def test_flags_of_tables(root):
-    rows = [
-        {"ann_id": one["original_id"], "caption": picture["caption"], **quality(one)}
-        for one, picture in zip(reviewed()["annotations"], reviewed()["images"], strict=True)
-    ]
-    (root / "flags.json").write_text(json.dumps(rows))
-    pq.write_table(pa.Table.from_pylist(rows), root / "flags.parquet")
-    lines = [f'{row["ann_id"]},"{row["caption"]}",{row["caption_quality"]}' for row in rows]
-    (root / "flags.csv").write_text("\n".join(["ann_id,caption,caption_quality", *lines]))
-    for name in ("flags.json", "flags.parquet", "flags.csv", str(root / "flags.csv")):
-        assert flags(root, name) == BY_SENTENCE
-
-
-def quality(row):
-    return {"caption_quality": row["caption_quality"]}
-
-
-@pytest.mark.parametrize("column", ["ann_id", "annotation id", "id"])
-def test_flags_without_sentences_need_rows_that_agree(root, column):
-    (root / "flags.csv").write_text(f"{column},caption_quality\n11,0\n11,0\n12,1\n12,0\n13,1\n")
-    assert flags(root, "flags.csv") == {
-        **dict.fromkeys(("101", "102", "103"), True),
-        **dict.fromkeys(("104", "105"), None),
-        "106": False,
-    }
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("flags.csv", "ann_id,quality\n1,0\n", "row 0: an annotation id"),
-        ("flags.csv", "caption_quality\n0\n", "row 0: an annotation id"),
-        ("flags.csv", "ann_id,caption_quality\n1,2\n", "is 0 or 1, not 2"),
-        ("flags.json", '{"a": 1}', "list of rows"),
-        ("flags.json", "nonsense", "not a whole JSON"),
-        ("flags.txt", "", "read from"),
-        ("flags.parquet", "nonsense", "not a Parquet file"),
-    ],
-)
-def test_damaged_flags_are_named(root, name, text, words):
-    (root / name).write_text(text)
-    with pytest.raises(MissingDataError, match=words) as error:
-        flags(root, name)
-    assert name in one_line(error)
-
-
-# Other files
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the sample files are not here")
@@ -750,19 +290,6 @@ def test_sample_files(tmp_path):
         parts = by_id[reference["ann_id"]]["segmentation"]
         expected = decoded(coco.merge(coco.frPyObjects(parts, sample.height, sample.width)))
         assert (decode_mask(sample.target_mask) == expected).all()
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the sample files are not here")
-def test_run_lengths_of_real_annotations():
-    path = SHARED / "coco" / "panoptic" / "panoptic_coco_detection_format.json"
-    document = json.loads(path.read_text())
-    sizes = {one["id"]: (one["height"], one["width"]) for one in document["images"]}
-    for annotation in document["annotations"]:
-        code = annotation["segmentation"]
-        expected = decoded({**code, "counts": code["counts"].encode()})
-        found = segmentation_mask(code, *sizes[annotation["image_id"]])
-        assert (found == expected).all()
-        assert found.sum() == annotation["area"]
 
 
 def test_the_twin_holds_the_scenes(tmp_path):

@@ -308,7 +308,7 @@ def test_limits_that_opencv_refuses_are_one_line(read_one):
         image=encode_png(blank()), source=encode_png(blank()), source_width=8, source_height=8
     )
     settings = {"variants": ["diff_red_blob"], "min_area": 0}
-    with pytest.raises(SpecError, match="OpenCV refuses[^\\n]*0<minArea[^\\n]*$"):
+    with pytest.raises(SpecError, match=r"OpenCV refuses[^\n]*0<minArea[^\n]*$"):
         read_one(answer, settings if read_one is dot_extractor.extract else [settings])
 
 

@@ -5,15 +5,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_turns import (
+    BOXES,
     DOTS,
+    FLAT,
     HEIGHT,
+    KEYPOINTS,
     MASK,
     NEAR_BRIGHT,
     NEAR_DARK,
     NORMALS,
+    OVERLAY,
+    TURNS_OF_TWO,
     WIDTH,
     answer,
+    boxes_sample,
     depth_sample,
+    keypoints_sample,
     normals_sample,
     photograph,
     points_sample,
@@ -23,17 +30,17 @@ from reference_turns import (
 
 from gensight import extractors, images
 from gensight.extractors import Answer
-from gensight.models.reference import paint
+from gensight.models.reference import marks, paint
 
 
-def read(extractor, item, reply):
+def read(extractor, item, reply, **parameters):
     given_answer = Answer(
         image=reply.images[0],
         source=item.image["bytes"],
         source_width=item.width,
         source_height=item.height,
     )
-    (reading,) = extractors.load(extractor).extract(given_answer, {})
+    (reading,) = extractors.load(extractor).extract(given_answer, parameters)
     assert reading.status == "ok"
     return reading.fields
 
@@ -85,13 +92,13 @@ def test_dots_at_the_border_are_counted():
     assert read("dots", item, answer("oracle", turn(item, DOTS)))["count"] == 6
 
 
-@pytest.mark.parametrize("radius", range(paint.DOT_RADIUS_MIN_PX, paint.DOT_RADIUS_MAX_PX + 1))
+@pytest.mark.parametrize("radius", range(marks.DOT_RADIUS_MIN_PX, marks.DOT_RADIUS_MAX_PX + 1))
 def test_every_dot_radius_is_read(radius):
     picture = images.resize_picture(photograph(), 1024, 768)
     distance = (radius + 1) / 0.45 + 0.1
     points = np.array([[300.0, 300.0], [300.0 + distance, 300.0]])
-    assert paint.dot_radii_px(points).tolist() == [radius, radius]
-    marked = images.encode_png(paint.paint_dots(picture, points, (255, 0, 0)))
+    assert marks.dot_radii_px(points).tolist() == [radius, radius]
+    marked = images.encode_png(marks.paint_dots(picture, points, [(255, 0, 0)]))
     shown = Answer(
         image=marked, source=images.encode_png(picture), source_width=1024, source_height=768
     )
@@ -131,3 +138,50 @@ def test_count_priors_are_read_as_their_count(n):
     item = points_sample((5, 5))
     fields = read("dots", item, answer("prior_median", turn(item, DOTS), held_out))
     assert fields["count"] == n
+
+
+def test_tinted_targets_survive():
+    mask = blobs(640, 480, 3)
+    item = sample(picture=photograph(640, 480), target_mask=images.encode_mask(mask))
+    fields = read("overlay", item, answer("oracle", turn(item, OVERLAY)))
+    found = images.resize_mask(images.decode_mask(fields["mask"]), 640, 480)
+    assert (found & mask).sum() / (found | mask).sum() >= 0.99
+
+
+def test_framed_boxes_are_read_to_a_pixel():
+    true = [(5, 8, 30, 40), (60, 10, 100, 50), (50, 60, 70, 90)]
+    item = boxes_sample(*true)
+    fields = read("boxes", item, answer("oracle", turn(item, BOXES)), variants=["drawn"])
+    edges = ("left", "top", "right", "bottom")
+    found = sorted(tuple(box[edge] / 8 for edge in edges) for box in fields["boxes"])
+    assert np.abs(np.array(found) - np.array(sorted(true))).max() <= 0.25
+
+
+def test_boxes_of_a_grid_carry_a_count():
+    held_out = [sample("h", role="held_out", target_count=7)]
+    item = points_sample((5, 5))
+    reply = answer("prior_median", turn(item, BOXES), held_out)
+    assert read("boxes", item, reply, variants=["drawn"])["count"] == 7
+
+
+def test_named_points_are_read_by_their_colours():
+    places = {"left": (20, 30), "right": (90.5, 70.25)}
+    item = keypoints_sample(**places)
+    reply = answer("oracle", turn(item, KEYPOINTS))
+    fields = read("keypoints", item, reply, colours=KEYPOINTS["colours"])
+    found = {point["name"]: (point["x"], point["y"]) for point in fields["keypoints"]}
+    for name, place in places.items():
+        assert np.abs((np.array(found[name]) + 0.5) / 8 - 0.5 - place).max() <= 0.1
+
+
+def test_dots_that_touch_are_told_apart_by_their_colours():
+    item = points_sample((20, 20), (20.9, 20), (60, 60), (60, 60.9))
+    together = read("dots", item, answer("oracle", turn(item, DOTS)))
+    apart = read("coloured_dots", item, answer("oracle", turn(item, TURNS_OF_TWO)))
+    assert together["count"] < 4
+    assert apart["count"] == 4
+
+
+def test_dots_on_a_flat_canvas_are_counted():
+    item = points_sample((20, 20), (50, 20), (60, 60))
+    assert read("dots", item, answer("oracle", turn(item, FLAT)))["count"] == 3

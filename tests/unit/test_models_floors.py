@@ -10,6 +10,7 @@ from reference_turns import (
     MASK,
     NEAR_BRIGHT,
     NEAR_DARK,
+    OVERLAY,
     WIDTH,
     answer,
     box_sample,
@@ -108,6 +109,15 @@ def test_salient_takes_the_largest_of_several():
     )
     assert not found[:15, :15].any()
     assert (found & mask).sum() / (found | mask).sum() > 0.9
+
+
+def test_salient_tints_what_it_finds_where_a_tint_is_asked_for():
+    picture, _ = blob_picture()
+    item = sample(picture=picture)
+    found = pixels(answer("salient", turn(item, MASK))) > 127
+    tinted = pixels(answer("salient", turn(item, OVERLAY)))
+    plain = images.resize_picture(picture, 1024, 768)
+    np.testing.assert_array_equal((tinted != plain).any(axis=2), found)
 
 
 @pytest.mark.parametrize("size", [(HEIGHT, WIDTH), (1, 1), (2, 300)])

@@ -27,7 +27,7 @@ from reference_turns import (
 from gensight import images
 from gensight.errors import GensightError
 from gensight.models import Part, Turn
-from gensight.models.reference import paint
+from gensight.models.reference import marks
 
 RAMP_M = np.repeat(np.linspace(1.0, 10.0, WIDTH)[None], HEIGHT, axis=0)
 
@@ -163,19 +163,19 @@ def test_dots_lie_on_the_points_and_the_rest_is_the_input():
 )
 def test_dot_radius_follows_the_nearest_neighbour(distance, radius):
     points = np.array([[100.0, 100.0], [100.0 + distance, 100.0], [900.0, 700.0]])
-    assert paint.dot_radii_px(points).tolist() == [radius, radius, 8]
+    assert marks.dot_radii_px(points).tolist() == [radius, radius, 8]
 
 
 def test_dot_radius_of_few_points():
-    assert paint.dot_radii_px(np.zeros((0, 2))).tolist() == []
-    assert paint.dot_radii_px(np.array([[5.0, 5.0]])).tolist() == [8]
+    assert marks.dot_radii_px(np.zeros((0, 2))).tolist() == []
+    assert marks.dot_radii_px(np.array([[5.0, 5.0]])).tolist() == [8]
 
 
 def test_dots_at_the_border_are_whole():
     item = points_sample((0, 0), (127, 95))
     marked = pixels(answer("oracle", turn(item, DOTS)))
     red = (marked == (255, 0, 0)).all(axis=2)
-    whole = paint.paint_dots(np.zeros((64, 64, 3), np.uint8), np.array([[32, 32]]), (255, 0, 0))
+    whole = marks.paint_dots(np.zeros((64, 64, 3), np.uint8), np.array([[32, 32]]), [(255, 0, 0)])
     assert red.sum() == 2 * (whole[..., 0] == 255).sum()
     assert not red[0].any()
     assert not red[:, -1].any()

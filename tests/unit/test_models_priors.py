@@ -8,18 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_turns import (
     BOX,
+    BOXES,
     DOTS,
+    FLAT,
     HEIGHT,
     INTEGER,
     MASK,
     NEAR_BRIGHT,
     NEAR_DARK,
     NORMALS,
+    OVERLAY,
+    SLOPE_M,
+    TURNS_OF_TWO,
     WIDTH,
     answer,
     box_sample,
+    counts,
     depth_sample,
-    normals_sample,
+    facing,
+    flat,
+    held,
     photograph,
     pixels,
     points_sample,
@@ -30,29 +38,13 @@ from reference_turns import (
 from gensight import images
 from gensight.errors import GensightError, SpecError
 from gensight.models.reference import fits, open_model, priors
-from gensight.models.reference.paint import grid_points
+from gensight.models.reference.marks import grid_points
 
 
-def held(item, name, cluster=None):
-    return replace(item, sample_id=name, cluster_id=cluster or name, role="held_out")
+def mean_depth_m(held_out, asked=None):
+    return np.exp(fits.log_depths(held_out).mean(asked)[..., 0])
 
 
-def counts(*values, clusters=None):
-    clusters = clusters or [f"c{i}" for i in range(len(values))]
-    return [
-        held(sample(target_count=value), f"h{i}", clusters[i]) for i, value in enumerate(values)
-    ]
-
-
-def flat(metres):
-    return depth_sample(np.full((HEIGHT, WIDTH), metres))
-
-
-def facing(*normal):
-    return normals_sample(np.tile(normal, (HEIGHT, WIDTH, 1)))
-
-
-SLOPE_M = np.repeat(np.linspace(1, 5, HEIGHT)[:, None], WIDTH, axis=1)
 CASES = [
     ("prior_centre", MASK, [held(box_sample(0, 0, 64, 48), "a")], box_sample),
     ("prior_mean", NEAR_BRIGHT, [held(depth_sample(SLOPE_M), "a")], None),
@@ -68,7 +60,7 @@ def test_changing_the_evaluated_truth_changes_no_bit(method, form, held_out, _):
     shown = turn(sample("evaluated"), form)
     truths = [
         box_sample(1, 2, 30, 40),
-        box_sample(60, 50, 100, 90, cluster_id="a"),
+        box_sample(60, 50, 100, 90),
         flat(2.0),
         facing(1.0, 0.0, 0.0),
         points_sample((3, 3), (50, 50)),
@@ -173,6 +165,19 @@ def test_count_is_painted_as_a_grid_of_dots_on_the_input():
     assert changed.sum() % 12 == 0
 
 
+def test_a_count_is_painted_in_every_form_of_counting():
+    shown, plain = sample(), images.resize_picture(photograph(), 1024, 768)
+    for form, colours in [
+        (BOXES, {(255, 0, 0)}),
+        (TURNS_OF_TWO, {(255, 0, 0), (0, 0, 255)}),
+        (FLAT, {(255, 0, 0)}),
+    ]:
+        marked = pixels(answer("prior_median", turn(shown, form), counts(6)))
+        ground = np.full_like(plain, 255) if form is FLAT else plain
+        changed = (marked != ground).any(axis=2)
+        assert {tuple(colour) for colour in marked[changed].tolist()} == colours
+
+
 @given(st.integers(0, 600), st.sampled_from([(1024, 768), (768, 1024), (1024, 100), (1024, 1024)]))
 def test_grid_points_lie_inside_and_apart(count, size):
     points = grid_points(count, *size)
@@ -181,11 +186,19 @@ def test_grid_points_lie_inside_and_apart(count, size):
     assert ((points > 0) & (points < np.array(size) - 1)).all()
 
 
+def test_centre_prior_tints_the_input_where_a_tint_is_asked_for():
+    held_out = [held(box_sample(0, 0, 64, 48), "a")]
+    mask = pixels(answer("prior_centre", turn(sample(), MASK), held_out)) > 127
+    tinted = pixels(answer("prior_centre", turn(sample(), OVERLAY), held_out)).astype(int)
+    plain = images.resize_picture(photograph(), 1024, 768)
+    np.testing.assert_array_equal((tinted != plain).any(axis=2), mask)
+
+
 def test_mean_depth_is_the_exponential_of_the_mean_log():
     held_out = [held(flat(1.0), "a"), held(flat(4.0), "b")]
-    assert fits.mean_depth_m(held_out) == pytest.approx(2.0)
+    assert mean_depth_m(held_out) == pytest.approx(2.0)
     weighted = [held(flat(1.0), "a", "x"), held(flat(1.0), "b", "x"), held(flat(16.0), "c", "y")]
-    assert fits.mean_depth_m(weighted) == pytest.approx(4.0)
+    assert mean_depth_m(weighted) == pytest.approx(4.0)
 
 
 def test_mean_depth_leaves_invalid_pixels_out_and_fills_what_nobody_saw():
@@ -194,14 +207,14 @@ def test_mean_depth_leaves_invalid_pixels_out_and_fills_what_nobody_saw():
     right[:, 32:] = np.nan
     wide = np.full((50, 70), 1.0)
     held_out = [held(depth_sample(left), "a"), held(depth_sample(right), "b")]
-    mean = fits.mean_depth_m(held_out)
+    mean = mean_depth_m(held_out)
     assert mean.shape == (fits.GRID_PX, fits.GRID_PX)
     assert np.isfinite(mean).all()
     expected = np.exp(
         np.interp(np.linspace(0, 1, fits.GRID_PX), np.linspace(0, 1, HEIGHT), np.log(SLOPE_M[:, 0]))
     )
     assert np.abs(mean / expected[:, None] - 1)[4:-4].max() < 0.02
-    assert fits.mean_depth_m([held(depth_sample(wide), "c")]) == pytest.approx(1.0)
+    assert mean_depth_m([held(depth_sample(wide), "c")]) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("form", "top", "bottom"), [(NEAR_BRIGHT, 255, 0), (NEAR_DARK, 0, 255)])

@@ -1,9 +1,12 @@
 """Prompts rendered for samples: placeholders, braces, held-out rows, stable identifiers."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spine_rows import sample
@@ -128,3 +131,75 @@ def test_identifiers_are_the_same_in_another_process(hash_seed, tmp_path):
         check=True,
     )
     assert done.stdout.strip() == request.request_id
+
+
+SHIPPED = Path(__file__).resolve().parents[2] / "resources" / "prompts"
+
+
+def shipped(name):
+    """The text of the last turn of a shipped prompt, in lower case, and its form of answer."""
+    turn = yaml.safe_load((SHIPPED / f"{name}.yaml").read_text(encoding="utf-8"))["turns"][-1]
+    texts = [part["text"] for part in turn["parts"] if "text" in part]
+    return " ".join(" ".join(texts).lower().split()), turn["answer_form"]
+
+
+# What each granularity says, and what it must leave unsaid.
+SAYS = {
+    "segmentation/short": ((), ("white", "black", "mask", "sharp", "pixel")),
+    "segmentation/mid": (("white", "black"), ("sharp", "alias")),
+    "segmentation/long": (("white", "black", "sharp", "anti-aliasing"), ()),
+    "segmentation/overlay": (("tint", "(255, 0, 0)"), ("black",)),
+    "depth/short": (("depth map", "grey"), ("bright", "dark", "near", "clos", "far")),
+    "depth/mid": (("depth map", "grey", "nearer", "brighter"), ()),
+    "counting/short": (("red dot",), ("same", "pure", "255", "exactly")),
+    "counting/mid": (("small solid dot", "same size and colour", "exactly as it is"), ()),
+    "counting/integer": (("how many", "whole number"), ("dot", "red")),
+    "counting/boxes": (("rectangle", "(255, 0, 0)"), ("dot",)),
+    "counting/alternating": (("two colours", "(255, 0, 0)", "(0, 0, 255)"), ()),
+    "counting/flat": (("canvas of the same size", "(255, 0, 0)"), ()),
+    "normals/mid": (("red", "green", "blue"), ()),
+    "detection/mid": (("box", "rectangle", "(255, 0, 0)"), ("dot",)),
+    "detection/mask": (("white", "black"), ("rectangle", "box")),
+    "keypoints/mid": (("left", "right", "middle", "highest", "lowest"), ()),
+    "reading/mid": (("one word", "black letters"), ()),
+    "reading/word": (("one word",), ("picture", "letters")),
+}
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_shipped_prompts_say_what_their_granularity_says(name):
+    text, _ = shipped(name)
+    said, unsaid = SAYS[name]
+    assert [words for words in said if words not in text] == []
+    assert [words for words in unsaid if words in text] == []
+
+
+def test_every_shipped_prompt_is_described():
+    found = {f"{path.parent.name}/{path.stem}" for path in SHIPPED.glob("*/*.yaml")}
+    assert found - {"segmentation/plan"} == set(SAYS)
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_stated_colours_are_the_declared_ones(name):
+    text, form = shipped(name)
+    stated = {tuple(map(int, rgb)) for rgb in re.findall(r"\((\d+), (\d+), (\d+)\)", text)}
+    declared = {tuple(form[key]) for key in ("colour", "alternate") if form.get(key)}
+    declared |= {tuple(colour) for colour in form.get("colours", {}).values()}
+    assert not stated or stated == declared
+
+
+def test_forms_of_the_shipped_prompts():
+    assert shipped("depth/short")[1]["near"] == "unspecified"
+    assert shipped("depth/mid")[1]["near"] == "bright"
+    assert shipped("counting/integer")[1] == {"kind": "text", "content": "integer"}
+    assert shipped("counting/flat")[1]["canvas"] == "flat"
+    assert {shipped(f"segmentation/{name}")[1]["kind"] for name in ("short", "mid", "long")} == {
+        "mask"
+    }
+
+
+def test_longer_prompts_repeat_the_shorter_ones():
+    """Granularity is the only thing that changes: long is mid with more to it."""
+    long, mid = shipped("segmentation/long")[0], shipped("segmentation/mid")[0]
+    assert long.startswith(mid)
+    assert shipped("depth/mid")[0].startswith(shipped("depth/short")[0])

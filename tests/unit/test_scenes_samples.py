@@ -45,7 +45,7 @@ def test_common_columns(task):
         assert (info.kind, info.width, info.height) == ("png", sample.width, sample.height)
         assert sample.role == "evaluated"
         assert sample.population_n is None
-        assert sample.licence == "Apache-2.0"
+        assert sample.licence == "gensight"
         assert set(LEVELS) | {"objects"} <= set(sample.knobs)
         assert all(isinstance(level, str) for level in sample.knobs.values())
         assert sample.stratum

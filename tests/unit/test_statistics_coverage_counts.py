@@ -74,3 +74,40 @@ def coverage(found, name, n, repeats, seed=0):
 def test_bootstrap_t_of_the_log_covers_as_the_table_says(name, n, expected):
     repeats = 1000 if n == 100 else 500
     assert coverage(bootstrap_t, name, n, repeats) == pytest.approx(expected, abs=TOLERANCE)
+
+
+def test_percentile_intervals_of_counts_would_be_worse():
+    for name, n in (("mae", 100), ("rmse", 100)):
+        better, worse = (coverage(found, name, n, 400) for found in (bootstrap_t, percentile))
+        assert worse < better - 4
+
+
+HEAVY = {"sigma": 2.6, "largest": 1e5}
+
+
+def test_a_heavy_tail_is_flagged_instead_of_an_interval():
+    rng, shares, methods = np.random.default_rng(0), [], []
+    for _ in range(150):
+        parts = counts(rng, 500, **HEAVY)
+        shares.append(
+            tail_share(cell_of(METRICS["rmse"], ColumnParts(parts, *[single(500)] * 2)).terms)
+        )
+        methods.append(interval(METRICS["rmse"], parts, single(500)).method)
+    # The generator is as heavy as it must be: over 60 % of the squared error in 1 % of the samples.
+    assert np.quantile(shares, 0.05) > 0.6
+    assert np.mean([method == HEAVY_TAIL for method in methods]) > 0.95
+
+
+def test_flagged_models_are_not_ranked_apart():
+    rng = np.random.default_rng(1)
+    names = single(500)
+    models = {
+        f"m{place}": ColumnParts(counts(rng, 500, **HEAVY), names, names) for place in range(3)
+    }
+    none = np.zeros(500)
+    models["perfect"] = ColumnParts({"absolute_error": none, "squared_error": none}, names, names)
+    found = column(METRICS["rmse"], models, "counts")
+    for name in ("m0", "m1", "m2"):
+        assert found[name].interval == (None, None, HEAVY_TAIL)
+        assert found[name].flags == ("heavy_tail",)
+        assert found[name].ranks["column"][:2] == (1, 4)

@@ -60,18 +60,40 @@ def test_tables_are_shipped():
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_tables_name_cells_that_exist(path):
     spec = load_spec(path, TableSpec)
-    for column in spec.columns:
-        file = ROOT / f"config/benchmarks/{column.benchmark}.yaml"
-        benchmark = load_spec(file, BenchmarkSpec)
+    for column in spec.numbers.values():
+        sweep = ROOT / f"config/sweeps/{column.benchmark}.yaml"
+        if sweep.exists():
+            assert column.model in ("previous", "argmin", "adopted")
+            continue
+        benchmark = load_spec(ROOT / f"config/benchmarks/{column.benchmark}.yaml", BenchmarkSpec)
         scorer = benchmark.scorers[column.scorer]
         assert column.metric in scorer.metrics
-        assert column.prompt in benchmark.prompts
-        variants = scorer.parameters.get("variants")
-        variants = variants or constants("extractors", scorer.extractor)["DEFAULTS"]["variants"]
+        assert column.prompt in (scorer.prompts or benchmark.prompts)
+        defaults = constants("extractors", scorer.extractor)["DEFAULTS"]
+        variants = scorer.parameters.get("variants") or defaults.get("variants", [None])
         assert column.variant in variants or (column.variant is None and len(variants) == 1)
-        fits = (
-            {"depth", "disparity", "monotone", "signed"}
-            if scorer.measure == "depth_fit"
-            else {None}
-        )
-        assert column.fit in fits
+
+
+def test_a_row_of_settings_replaces_keys_of_its_columns():
+    entry = {"label": "K-means", "select": {"variant": "kmeans"}, "decimals": 2}
+    spec = parse("t.yaml", TableSpec, TABLE | {"rows": {"entries": [entry]}})
+    (column,) = spec.numbers.values()
+    assert (column.variant, column.decimals) == ("kmeans", 2)
+    assert spec.columns[0].variant is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rows": {"entries": [{"label": "x", "select": {"benchmark": "b"}}]}}, "'benchmark'"),
+        ({"columns": [COLUMN | {"subject": 0}]}, "name them under `subjects`"),
+        ({"rows": {"models": "subjects"}}, "name them under `subjects`"),
+        ({"subjects": "s", "columns": [COLUMN | {"subject": 0, "model": "m"}]}, "not both"),
+        ({"columns": [COLUMN | {"hosted": "never"}]}, "'dagger'"),
+        ({"published": {"paper": "another", "table": 1}}, "'probegen'"),
+    ],
+)
+def test_a_wrong_ablation_is_one_clear_line(changes, message):
+    with pytest.raises(SpecError, match=message) as caught:
+        parse("config/tables/t.yaml", TableSpec, TABLE | changes)
+    assert "\n" not in str(caught.value)

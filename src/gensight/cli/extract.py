@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -204,8 +205,7 @@ def _answer(file: str, source: str | None) -> Answer:
 
 
 def _reply(file: str) -> str:
-    is_piped = file == STANDARD_INPUT
-    data = click.get_binary_stream("stdin").read() if is_piped else read_bytes(file)
+    data = sys.stdin.buffer.read() if file == STANDARD_INPUT else read_bytes(file)
     try:
         # Some editors begin a file with a byte order mark, which no model said.
         return data.decode("utf-8-sig")

@@ -17,6 +17,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from gensight import datasets, models
+from gensight.cli.checkout import parameters_of
 from gensight.errors import GensightError
 from gensight.specs import declared
 from gensight.specs.base import read_yaml
@@ -153,8 +154,11 @@ def _benchmarks(project: Project, health: Health) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name, spec in project.benchmarks.items():
         module = spec.dataset.module
-        defaults = declared.constants("datasets", module).get("DEFAULTS", {})
-        missing = _missing_data(module, {**defaults, **spec.dataset.parameters})
+        constants = declared.constants("datasets", module)
+        parameters = {**constants.get("DEFAULTS", {}), **spec.dataset.parameters}
+        if "FOLDER" in constants:
+            parameters = parameters_of(project, name, frozen=False)
+        missing = _missing_data(module, parameters)
         found[name] = {"dataset": module, "data_present": missing is None, "missing": missing}
         if missing and name in project.config.run.benchmarks:
             health.problems.append(f"{name}: {missing}")

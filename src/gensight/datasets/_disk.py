@@ -1,8 +1,8 @@
 """Data sets on the user's disk: the whole population listed, then drawn in one fixed order.
 
 A module for files on disk offers `list_items(parameters)` and `read_item(parameters, item)`, and
-gets `population` and `iter_samples` from here. A sample whose files cannot be read is left out and
-named in the log. Rank r is the r-th item in the order of
+gets `population` and `iter_samples` from here. A sample whose files cannot be read is told to
+`parameters["left_out"]`, where there is one, and left out. Rank r is the r-th item in the order of
 sha256("{seed}/{item id}"): no random generator, no listing order of a folder and no number of asked
 samples can change it, so the first 100 ranks are a subset of the first 500.
 
@@ -87,7 +87,8 @@ def samples_of(
     """Return the `iter_samples` of a module that lists and reads its items."""
 
     def _iter_samples(parameters: Parameters, ranks: Iterable[int]) -> Iterator[Sample]:
-        items, unreadable = in_rank_order(list_items, parameters), []
+        listed = list_items(parameters)
+        items, unreadable = _ordered(listed, parameters), []
         for rank in ranks:
             if rank >= len(items):
                 raise MissingDataError(
@@ -97,11 +98,13 @@ def samples_of(
             try:
                 sample = read_item(parameters, items[rank])
             except GensightError as error:
-                unreadable.append(f"{items[rank].id}: {error}")
-                print(f"left out, rank {rank}: {unreadable[-1]}")
+                if "left_out" not in parameters:
+                    raise
+                unreadable.append(f"rank {rank}, {items[rank].id}: {error}")
+                parameters["left_out"](unreadable[-1])
                 _check_few(parameters, unreadable, len(items))
                 continue
-            yield _placed(sample, items[rank], rank, len(items))
+            yield _placed(sample, items[rank], rank, len(listed))
 
     _iter_samples.__doc__ = "Yield the samples of these ranks, in their order."
     return _iter_samples
@@ -137,7 +140,10 @@ def in_rank_order(list_items: ListItems, parameters: Parameters) -> list[Item]:
     Raises:
         SpecError: the manifest names an item that the data set does not hold.
     """
-    items = list_items(parameters)
+    return _ordered(list_items(parameters), parameters)
+
+
+def _ordered(items: Sequence[Item], parameters: Parameters) -> list[Item]:
     order = parameters.get("manifest")
     if order is None:
         return ranked(items, parameters["seed"])

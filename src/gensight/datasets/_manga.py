@@ -19,7 +19,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from gensight.datasets._coco import Instances, read_instances
-from gensight.datasets._segmentation import read_bytes
+from gensight.datasets._segmentation import file_state, read_bytes
 from gensight.errors import MissingDataError
 
 # In the order of their ids, from 1, in MangaSegmentation.
@@ -49,42 +49,45 @@ class Page:
         return f"{self.volume}/{PurePosixPath(self.file).stem}"
 
 
-@dataclass(frozen=True)
-class Volume:
-    """The segmentations of one annotation file: page, then class, then one entry per instance."""
-
-    path: Path
-    segmentations: Mapping[Page, Mapping[str, Sequence[Any]]]
-
-    def pairs(self, classes: Sequence[str]) -> Iterator[tuple[Page, str]]:
-        """Yield the pages with the wanted classes that are annotated on them."""
-        for page, by_class in self.segmentations.items():
-            for name in by_class:
-                if name in classes:
-                    yield page, name
+Masks = Mapping[Page, Mapping[str, Sequence[Any]]]
 
 
-def read_volume(path: Path) -> Volume:
-    """Return the annotations of a .json or .xml file; the last two files read are kept.
+def annotated(path: Path) -> Sequence[tuple[Page, str]]:
+    """Return the pages of an annotation file with each class that is annotated on them.
 
     Raises:
         MissingDataError: the file is missing or damaged.
     """
-    try:
-        state = path.stat()
-    except OSError as error:
-        raise MissingDataError(f"{path}: cannot be read: {error.strerror}") from error
-    return _read_once(path, state.st_mtime_ns, state.st_size)
+    return _annotated_once(path, file_state(path))
 
 
-# Few, since the masks of one volume take megabytes and samples come in drawn order anyway.
+def segmentations(path: Path, page: Page, class_name: str) -> Sequence[Any]:
+    """Return the segmentation of every instance of a class on a page.
+
+    Raises:
+        MissingDataError: the file is missing, damaged, or no longer has them.
+    """
+    found = _read_once(path, file_state(path)).get(page, {}).get(class_name)
+    if found is None:
+        raise MissingDataError(f"{path} has changed; draw the samples again")
+    return found
+
+
+# Pairs are small and a job lists them more than once; the masks of a volume take megabytes, and
+# samples come in drawn order anyway.
+@lru_cache(maxsize=256)
+def _annotated_once(path: Path, state: object) -> Sequence[tuple[Page, str]]:
+    found = _read_once(path, state)
+    return tuple((page, name) for page, by_class in found.items() for name in by_class)
+
+
 @lru_cache(maxsize=2)
-def _read_once(path: Path, mtime_ns: int, size: int) -> Volume:
+def _read_once(path: Path, state: object) -> Masks:
     found: dict[Page, dict[str, list[Any]]] = {}
     entries = _from_xml(path) if path.suffix == ".xml" else _from_coco(read_instances(path))
     for page, name, segmentation in entries:
         found.setdefault(page, {}).setdefault(name, []).append(segmentation)
-    return Volume(path, found)
+    return found
 
 
 Entry = tuple[Page, str, Any]

@@ -23,7 +23,7 @@ from gensight.datasets._pixmo_rows import FAULTS, FINE, Rows, list_rows
 from gensight.errors import SpecError
 
 BINS = ((0, "0"), (5, "1-5"), (10, "6-10"), (20, "11-20"), (50, "21-50"))
-MOST = "51+"
+MOST = ">50"
 #: Assumed: so many rows may be passed over before their share counts.
 LEAST_SKIPPED = 20
 
@@ -138,8 +138,11 @@ class Walk:
     @property
     def is_over(self) -> bool:
         """Say whether the order has ended, or too much of it was passed over."""
-        allowed = max(LEAST_SKIPPED, self.max_skipped_share * self.walked)
-        return self.walked == len(self.items) or len(self.skipped) > allowed
+        return self._ends_at(self.walked, len(self.skipped))
+
+    def _ends_at(self, walked: int, skipped: int) -> bool:
+        allowed = max(LEAST_SKIPPED, self.max_skipped_share * walked)
+        return walked == len(self.items) or skipped > allowed
 
     def fault(self, place: int) -> str | None:
         """Return why a place cannot be drawn, its row's fault first, or None."""
@@ -154,6 +157,20 @@ class Walk:
                 self.drawn.append(place)
             else:
                 self.skipped.append(Skipped(place, fault))
+
+    def count(self, opened: int) -> int:
+        """Return how many ranks there are; only the pictures of the first `opened` are opened.
+
+        Of the others a file of the right name counts, so that a mirror of all pictures does not
+        cost the decoding of all: the number is then an upper bound.
+        """
+        self.to_rank(opened - 1)
+        walked, skipped = self.walked, len(self.skipped)
+        while not self._ends_at(walked, skipped):
+            image = self.items.image(walked)
+            skipped += bool(self.items.fault(walked)) or not self.pictures.has(image)
+            walked += 1
+        return walked - skipped
 
     def wanted(self, n: int | None, getable: str) -> Iterator[int]:
         """Yield the places to get so that n ranks can be drawn: those of the fault `getable`."""

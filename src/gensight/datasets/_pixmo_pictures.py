@@ -33,6 +33,10 @@ class Pictures:
         # In reverse, so that of several files of one picture the first by name stays.
         self._names = {match[1].lower(): name for match, name in found if match}
 
+    def has(self, sha256: str) -> bool:
+        """Say whether there is a file of this name, whatever it holds."""
+        return sha256 in self._names
+
     def fault(self, sha256: str) -> str | None:
         """Return why a picture cannot be used, or None."""
         name = self._names.get(sha256)

@@ -8,13 +8,15 @@ testB by their letter, test by the word, train and val by equality.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from gensight.datasets._coco import area_share, read_instances
 from gensight.datasets._pickles import load_plain
+from gensight.datasets._segmentation import file_state
 from gensight.errors import MissingDataError
 
 
@@ -57,17 +59,23 @@ def in_split(name: str, split: str) -> bool:
     return "test" in name if split == "test" else name == split
 
 
-def read_references(folder: Path, split_by: str, split: str) -> list[Reference]:
-    """Return the references of one split, in the order of their ids.
+def read_references(folder: Path, split_by: str, split: str) -> Sequence[Reference]:
+    """Return the references of one split, in the order of their ids; the last ones are kept.
 
     Raises:
         MissingDataError: a file is missing or damaged, or an entry lacks a part.
     """
-    path = folder / f"refs({split_by}).p"
+    path, instances = folder / f"refs({split_by}).p", folder / "instances.json"
+    return _read_once(path, instances, split, (file_state(path), file_state(instances)))
+
+
+# A hundred megabytes are parsed for a few thousand references, and listed more than once a job.
+@lru_cache(maxsize=1)
+def _read_once(path: Path, instances_path: Path, split: str, state: object) -> Sequence[Reference]:
     rows = load_plain(path)
     if not isinstance(rows, list):
         raise MissingDataError(f"{path}: a list of references is needed, not {type(rows).__name__}")
-    instances = read_instances(folder / "instances.json")
+    instances = read_instances(instances_path)
     annotations = {annotation.get("id"): annotation for annotation in instances.annotations}
 
     def _reference(row: Mapping[str, Any]) -> Reference | None:

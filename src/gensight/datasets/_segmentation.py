@@ -59,6 +59,19 @@ def read_bytes(path: Path) -> bytes:
         raise MissingDataError(f"{path}: cannot be read: {error.strerror}") from error
 
 
+def file_state(path: Path) -> tuple[int, int]:
+    """Return what changes with a file's content: its time of change in ns, and its size in bytes.
+
+    Raises:
+        MissingDataError: there is no such file.
+    """
+    try:
+        state = path.stat()
+    except OSError:
+        raise MissingDataError(f"{path} is not there; the download is partial") from None
+    return state.st_mtime_ns, state.st_size
+
+
 def read_picture(path: Path) -> StoredPicture:
     """Read a picture file without decoding it.
 

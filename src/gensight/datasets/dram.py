@@ -10,6 +10,7 @@ The phrase is the class's name ("potted plant" spelled out). The paintings are t
 Labels are PNG files of Pascal VOC's ids, read as stored numbers, never through a palette's colours.
 Eleven classes and the background are kept; every other number is ignored and leaves intersection
 and union. Classes must be known before samples are drawn, so the labels are read to list them.
+`twin_mask` is another class of the painting, where there is one (query sensitivity).
 
 Files below `root`: test/<list>.txt, test/<name>.jpg, labels/<name>.png, where each line of a list
 is a name of two or three parts (one more for unseen movements). Labels refer to the stored raster:
@@ -91,10 +92,11 @@ CLASSES = {
 
 @dataclass(frozen=True)
 class Asked:
-    """A painting's name, and Pascal VOC's id of the class that is asked for."""
+    """A painting's name, and Pascal VOC's ids of the asked class and of another one present."""
 
     name: str
     class_id: int | None
+    twin_id: int | None = None
 
 
 def list_items(parameters: Parameters) -> list[Item]:
@@ -105,16 +107,17 @@ def list_items(parameters: Parameters) -> list[Item]:
     Raises:
         MissingDataError: the list or a folder is missing, or the list is no text.
     """
-    items: list[Item] = []
+    seed, items = parameters["seed"], []
     for name in _names(parameters):
         try:
             present = _present(read_label(_label_path(parameters, name)))
         except GensightError:
             items.append(Item(f"{name}/unreadable", name, place=Asked(name, None)))
             continue
+        asked = present
         if present and parameters["assumed_unit"] == "one_class_per_image":
-            present = [present[stable_index(len(present), parameters["seed"], name)]]
-        items += [_item(name, class_id) for class_id in present]
+            asked = [present[stable_index(len(present), seed, name)]]
+        items += [_item(name, class_id, _twin(present, class_id, seed, name)) for class_id in asked]
     return items
 
 
@@ -135,6 +138,7 @@ def read_item(parameters: Parameters, item: Item) -> Sample:
             item,
             picture,
             label == asked.class_id,
+            twin=None if asked.twin_id is None else label == asked.twin_id,
             ignored=~np.isin(label, [BACKGROUND, *CLASSES]),
             query=CLASSES[asked.class_id],
             query_kind="class",
@@ -188,6 +192,12 @@ def _present(label: np.ndarray) -> list[int]:
     return [class_id for class_id in np.unique(label).tolist() if class_id in CLASSES]
 
 
-def _item(name: str, class_id: int) -> Item:
+def _twin(present: list[int], class_id: int, seed: int, name: str) -> int | None:
+    """Return another class of the painting, drawn by the seed; None without one."""
+    others = [other for other in present if other != class_id]
+    return others[stable_index(len(others), seed, name, class_id)] if others else None
+
+
+def _item(name: str, class_id: int, twin_id: int | None) -> Item:
     class_name = CLASSES[class_id]
-    return Item(f"{name}/{class_name}", name, class_name, Asked(name, class_id))
+    return Item(f"{name}/{class_name}", name, class_name, Asked(name, class_id, twin_id))

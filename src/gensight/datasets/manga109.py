@@ -30,7 +30,7 @@ from gensight.datasets._disk import (
     root_of,
     samples_of,
 )
-from gensight.datasets._manga import Page, read_volume
+from gensight.datasets._manga import Page, annotated, segmentations
 from gensight.datasets._segmentation import (
     check_size,
     item_told,
@@ -103,8 +103,8 @@ def list_items(parameters: Parameters) -> list[Item]:
     items = [
         _item(Asked(path, page, name))
         for path in _annotation_files(parameters)
-        for page, name in read_volume(path).pairs(classes)
-        if page.volume not in left_out
+        for page, name in annotated(path)
+        if name in classes and page.volume not in left_out
     ]
     if not items:
         raise MissingDataError(
@@ -126,7 +126,7 @@ def read_item(parameters: Parameters, item: Item) -> Sample:
         picture = read_picture(_picture_path(parameters, item))
         check_size(picture, page.width, page.height, f"its entry in {asked.path.name}")
         target = np.zeros((page.height, page.width), np.bool_)
-        for segmentation in read_volume(asked.path).segmentations[page][asked.class_name]:
+        for segmentation in segmentations(asked.path, page, asked.class_name):
             target |= segmentation_mask(segmentation, page.height, page.width)
         return segmentation_sample(
             item,

@@ -170,7 +170,7 @@ iter_samples = samples_of(list_items, read_item)
 missing_data = missing_by(list_items, _picture_path, SOURCE)
 
 
-def _references(parameters: Parameters) -> list[Reference]:
+def _references(parameters: Parameters) -> Sequence[Reference]:
     variant, split_by = parameters["variant"], maker_of(parameters)
     folder = root_of(parameters, FOLDERS[variant]) / FOLDERS[variant]
     if _layout(folder, parameters["layout"]) == "refer":

@@ -1,27 +1,19 @@
 """Which samples a gallery shows: chosen by a rule, never by eye, and the choice is logged.
 
-Source: ProbeGen's appendix asks for examples chosen by an automatic criterion, typically from the
-middle of the ranking. The default takes the lower median of the raw metric (half of the samples
-are at least as poor), so what is shown is neither flattering nor damning.
+The rules stand in `gensight.figures.rules`. Samples whose licence forbids showing take no part. A
+rule that finds nothing leaves a `Gap`, which is logged and drawn in words.
 """
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 
+from gensight.figures.rules import pick, pool_of, rule_text
 from gensight.records import Score
 from gensight.specs.figures import GalleryModelSpec, GallerySpec
 from gensight.variants import only_variant
-
-RULES = {
-    "median": "lower median of the raw {metric} among a cell's readable answers, ties by rank",
-    "best": "best raw {metric} among a cell's readable answers, ties by rank",
-    "worst": "worst raw {metric} among a cell's readable answers, ties by rank",
-    "failed": "first by rank of a cell's answers that could not be read",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +21,8 @@ class ChosenExample:
     """One chosen answer and why.
 
     `n` is the number of answers the rule chose from; `place` counts from 0, the poorest of them,
-    and is missing for rules that do not sort.
+    and is missing for rules that do not sort. `restricted` answers were passed over, since their
+    samples' licence forbids showing.
     """
 
     model: str
@@ -48,67 +41,120 @@ class ChosenExample:
     repeat: int
     status: str
     reason: str | None
+    failure_class: str | None
     raw: float | None
     value: float | None
     place: int | None
     n: int
+    restricted: int = 0
 
 
-def chosen_examples(
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """A rule that found nothing to show of a model, and why."""
+
+    model: str
+    severity: float | None
+    benchmark: str
+    prompt: str
+    scorer: str
+    rule: str
+    why: str
+    sample_id: None = None
+    restricted: int = 0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a gallery shows of one model, in the order of its rules, and what it cannot show."""
+
+    examples: list[ChosenExample] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+
+
+def choose(
     spec: GallerySpec,
     model: GalleryModelSpec,
     scores: Iterable[Score],
     higher_is_better: bool,
-) -> list[ChosenExample]:
-    """Choose one answer of a model's cell for each rule of the spec; a rule without any is skipped.
+    restricted: Iterable[str] = (),
+) -> Choice:
+    """Choose one answer of a model's cell for each rule of the spec.
 
     Args:
-        spec: the gallery's YAML.
+        spec: the gallery; its `fit` names rows as they are stored.
         model: the model, and the severity that is shown of a disturbed one.
         scores: the cell's score rows.
         higher_is_better: of the metric.
+        restricted: ids of samples that may not be shown.
+
+    An answer that two rules choose is shown once, for the first of them.
     """
+    hidden = set(restricted)
     rows = _candidates(spec, model, scores)
-    readable = [row for row in rows if row.raw is not None and math.isfinite(row.raw)]
-    sign = 1.0 if higher_is_better else -1.0
-    ordered = sorted(readable, key=lambda row: (sign * row.raw, row.rank, row.repeat))
-    unread = sorted((row for row in rows if row.raw is None), key=lambda row: row.rank)
-    chosen = []
+    showable = [row for row in rows if row.sample_id not in hidden]
+    passed_over, choice = len(rows) - len(showable), Choice()
+    shown: set[tuple[str, int]] = set()
     for rule in spec.rules:
-        pool = unread if rule == "failed" else ordered
+        pool = pool_of(rule, showable, higher_is_better)
         if not pool:
+            why = _why_nothing(rule, len(rows), passed_over)
+            choice.gaps.append(_gap(spec, model, rule, why, passed_over))
             continue
-        row = _first_equal(pool, {"median": (len(pool) - 1) // 2, "best": -1}.get(rule, 0))
-        place = None if rule == "failed" else ordered.index(row)
-        chosen.append(_example(spec, model, row, rule, place, len(pool)))
-    return chosen
+        row = pick(rule, pool)
+        if (row.sample_id, row.repeat) not in shown:
+            shown.add((row.sample_id, row.repeat))
+            place = None if rule == "failed" else pool.index(row)
+            example = _example(spec, model, row, rule, place, len(pool))
+            choice.examples.append(replace(example, restricted=passed_over))
+    return choice
 
 
-def same_examples(
+def same_samples(
     spec: GallerySpec,
     model: GalleryModelSpec,
     scores: Iterable[Score],
-    chosen: Sequence[ChosenExample],
-) -> list[ChosenExample]:
+    led: Choice,
+) -> Choice:
     """Return another model's answers to samples that were chosen on one model (`chosen_on`).
 
-    A sample this model was not asked about is skipped. `place` is missing: nothing was sorted.
+    A sample this model was not asked about is a gap, and so is what could not be chosen. `place`
+    is missing: nothing was sorted.
     """
     rows = {(row.sample_id, row.repeat): row for row in _candidates(spec, model, scores)}
-    found = []
-    for example in chosen:
+    choice = Choice()
+    for gap in led.gaps:
+        why = f"nothing could be chosen on {gap.model} ({gap.why})"
+        choice.gaps.append(_gap(spec, model, gap.rule, why, gap.restricted))
+    for example in led.examples:
         row = rows.get((example.sample_id, example.repeat)) or rows.get((example.sample_id, 0))
-        if row is not None:
-            shown = _example(spec, model, row, example.rule, None, example.n)
-            text = f"{example.rule_text}, chosen on {example.model}"
-            kept = {"rule_text": text, "chosen_on": example.model}
-            found.append(ChosenExample(**{**asdict(shown), **kept}))
-    return found
+        if row is None:
+            why = f"no answer about {example.sample_id}"
+            choice.gaps.append(_gap(spec, model, example.rule, why, example.restricted))
+            continue
+        choice.examples.append(
+            replace(
+                _example(spec, model, row, example.rule, None, example.n),
+                rule_text=f"{example.rule_text}, chosen on {example.model}",
+                chosen_on=example.model,
+                restricted=example.restricted,
+            )
+        )
+    return choice
 
 
-def examples_json(examples: Sequence[ChosenExample]) -> str:
-    """Return the choice as JSON, one object per example in drawing order; missing is null."""
-    return json.dumps([asdict(example) for example in examples], indent=1) + "\n"
+def examples_json(shown: Mapping[str, Choice] | Choice) -> str:
+    """Return choices as JSON: one object per example in drawing order, then the gaps.
+
+    Missing is null; the choices of several panels carry the panel's title.
+    """
+    panels = {None: shown} if isinstance(shown, Choice) else shown
+    rows = [
+        ({} if title is None else {"panel": title}) | asdict(row)
+        for title, choice in panels.items()
+        for row in (*choice.examples, *choice.gaps)
+    ]
+    return json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
 
 
 def _candidates(spec: GallerySpec, model: GalleryModelSpec, scores: Iterable[Score]) -> list[Score]:
@@ -119,15 +165,41 @@ def _candidates(spec: GallerySpec, model: GalleryModelSpec, scores: Iterable[Sco
         == ("metric", spec.metric, spec.fit, model.severity)
         and row.status != "no_ground_truth"
         and spec.variant in (None, row.variant)
+        and _in_stratum(row, spec.stratum)
     ]
     only_variant(f"gallery '{spec.title}'", spec.scorer, (row.variant for row in rows))
     return rows
 
 
-def _first_equal(pool: Sequence[Score], place: int) -> Score:
-    """Return the first by rank of the rows whose raw value equals that of a place."""
-    equal = [row for row in pool if row.raw == pool[place].raw]
-    return min(equal, key=lambda row: (row.rank, row.repeat))
+def _in_stratum(row: Score, stratum: str | None) -> bool:
+    if stratum is None or row.stratum == stratum:
+        return True
+    first = stratum.removeprefix("first_")
+    return first != stratum and first.isdecimal() and row.rank < int(first)
+
+
+def _why_nothing(rule: str, n: int, restricted: int) -> str:
+    if n == 0:
+        return "no answer was scored"
+    if restricted == n:
+        return (
+            f"the licence of {'its one sample' if n == 1 else f'all {n} samples'} forbids showing"
+        )
+    answers = f"{n - restricted} answer{'' if n - restricted == 1 else 's'}"
+    return f"none of {answers} {'failed' if rule == 'failed' else 'can be read'}"
+
+
+def _gap(spec: GallerySpec, model: GalleryModelSpec, rule: str, why: str, restricted: int) -> Gap:
+    return Gap(
+        model=model.model,
+        severity=model.severity,
+        benchmark=spec.benchmark,
+        prompt=spec.prompt,
+        scorer=spec.scorer,
+        rule=rule,
+        why=why,
+        restricted=restricted,
+    )
 
 
 def _example(
@@ -143,13 +215,14 @@ def _example(
         fit=row.fit,
         metric=row.name,
         rule=rule,
-        rule_text=RULES[rule].format(metric=row.name),
+        rule_text=rule_text(rule, row.name),
         chosen_on=model.model,
         sample_id=row.sample_id,
         rank=row.rank,
         repeat=row.repeat,
         status=row.status,
         reason=row.reason,
+        failure_class=row.failure_blind,
         raw=row.raw,
         value=row.value,
         place=place,

@@ -22,6 +22,8 @@ PNG_DPI = 200
 # A heading: the height of its title and of each grey line, and how much text a line holds (that of
 # 6 pt across the page). Chosen by eye, like all sizes of type and lines below.
 TITLE_IN, LINE_IN, LINE_CHARACTERS = 0.235, 0.12, 138
+# The mean width of a character of DejaVu Sans in running text, with some room to spare.
+CHARACTER_EM = 0.57
 # The largest page a PDF reader must accept is 200 in; taller galleries should be split.
 MAX_HEIGHT_IN = 190.0
 
@@ -56,6 +58,11 @@ _STYLE = {
     "pdf.compression": 9,
     "svg.hashsalt": "gensight",
 }
+
+
+def characters(width_in: float, points: float) -> int:
+    """Return how many characters of running text fit a width in type of this size."""
+    return max(int(width_in * 72 / (CHARACTER_EM * points)), 4)
 
 
 @contextmanager

@@ -6,18 +6,21 @@ it and a difference can be named by its key.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from gensight.digests import digest_of, digest_of_bytes
 from gensight.errors import SpecError
+from gensight.licences import LICENCES, may_show
 from gensight.plan import paths
 from gensight.plan.cells import Cell, Cells
+from gensight.plan.protocol import told_protocol
 from gensight.plan.seeds import fresh_seed
 from gensight.specs import declared
 from gensight.specs.benchmark import ScorerSpec
 from gensight.specs.checks import NATIVE_DEFAULT
+from gensight.specs.figures import FigureSpec
 from gensight.specs.model import ModelSpec
 from gensight.specs.project import Project
 from gensight.specs.tables import TableSpec
@@ -247,9 +250,24 @@ class Determinants(Cells):
         }
 
     def figure(self, figure: str) -> dict[str, Any]:
-        """Return what determines a figure: its spec, labels and what it draws from."""
+        """Return what determines a figure: its spec, labels, what it draws from and may show."""
         spec = self.project.figures[figure]
-        return {**_stage("figures"), "figure": figure, **self._report(spec, spec.benchmarks)}
+        report = self._report(spec, spec.benchmarks)
+        if not spec.galleries:
+            return {**_stage("figures"), "figure": figure, **report}
+        scorers = {name: self.project.benchmarks[name].scorers for name in spec.benchmarks}
+        return {
+            **_stage("figures"),
+            "figure": figure,
+            **report,
+            # The file that each scorer reads, and the fit that `native` stands for.
+            "readings": {
+                name: {scorer: read.file for scorer, read in found.items()}
+                for name, found in scorers.items()
+            },
+            "native": {name: _native(self.project.models[name]) for name in report["models"]},
+            "may_show": sorted(tag for tag in LICENCES if may_show(tag)),
+        }
 
     def _report(self, spec: Any, needs: Sequence[str]) -> dict[str, Any]:
         benchmarks = [name for name in needs if name in self.project.benchmarks]
@@ -268,7 +286,7 @@ class Determinants(Cells):
             },
             "tasks": {name: self.project.benchmarks[name].task for name in benchmarks},
             "exif": {name: self.project.benchmarks[name].exif for name in benchmarks},
-            "protocol": [line for name in benchmarks for line in self._protocol(name)],
+            "protocol": told_protocol(self.project, benchmarks, _scorers_of(spec), self.samples),
             "summaries": {
                 **{name: digest_of(self.summary(name)) for name in benchmarks},
                 **{name: digest_of(self.sweep(name)) for name in sweeps},
@@ -288,33 +306,14 @@ class Determinants(Cells):
             "severity_unit": model.severity_unit,
         }
 
-    def _protocol(self, benchmark: str) -> Iterator[str]:
-        """Yield the facts that a number of a benchmark cannot be compared without."""
-        spec, samples = self.project.benchmarks[benchmark], self.samples(benchmark)
-        seed = samples["parameters"].get("seed")
-        drawn = "" if seed is None else f", seed {seed}"
-        twin = samples["parameters"].get("twin")
-        what = "synthetic twin, never the data set itself, of" if twin else "data set"
-        yield (
-            f"{spec.display.label}: n = {samples['n']}{drawn}, {what} "
-            f"{spec.dataset.module} version {samples['dataset_version']}."
-        )
-        facts = declared.constants("datasets", spec.dataset.module).get("FACTS", {})
-        if spec.task in facts:
-            yield f"{spec.display.label}: {facts[spec.task]}."
-        for scorer in spec.scorers.values():
-            defaults = declared.constants("measures", scorer.measure).get("DEFAULTS", {})
-            settings = {**defaults, **scorer.settings}
-            told = ", ".join(f"{key} {value}" for key, value in sorted(settings.items()))
-            yield (
-                f"{spec.display.label}: extractor {scorer.extractor} version "
-                f"{_version('extractors', scorer.extractor)}, measure {scorer.measure} version "
-                f"{_version('measures', scorer.measure)} ({told})."
-            )
-
 
 def _stage(stage: str) -> dict[str, Any]:
     return {"stage": stage, "stage_version": STAGE_VERSIONS[stage]}
+
+
+def _scorers_of(spec: TableSpec | FigureSpec) -> set[tuple[str, str]]:
+    """Return the (benchmark, scorer) pairs that a report shows numbers of."""
+    return {(number.benchmark, number.scorer) for number in spec.numbers.values()}
 
 
 def _native(model: ModelSpec) -> str:

@@ -11,6 +11,7 @@ from gensight.plan import paths
 from gensight.plan.cells import Cell
 from gensight.plan.determinants import Determinants
 from gensight.specs.benchmark import ScorerSpec
+from gensight.specs.figures import GallerySpec
 from gensight.specs.words import nearest
 
 
@@ -44,36 +45,38 @@ class Plan(Determinants):
         return [paths.generation_path(cell, shard) for shard in self.shards(cell)]
 
     def figure_inputs(self, figure: str) -> tuple[str, ...]:
-        """Return what a figure is drawn from: summaries, or the cells of a gallery."""
+        """Return what a figure is drawn from: summaries, or the cells of its galleries."""
         spec = self.project.figures[figure]
-        if spec.kind != "gallery":
+        if not spec.galleries:
             return tuple(paths.summary_path(name) for name in spec.benchmarks)
-        scorer = self.project.benchmarks[spec.benchmark].scorers[spec.scorer]
-        inputs = [paths.samples_path(spec.benchmark)]
-        for cell in self.gallery_cells(figure):
-            inputs += self.generation_paths(cell)
-            inputs.append(paths.prediction_path(cell, scorer.file))
-            inputs.append(paths.score_path(cell, spec.scorer))
-        return tuple(inputs)
+        inputs = []
+        for gallery in spec.galleries:
+            scorer = self.project.benchmarks[gallery.benchmark].scorers[gallery.scorer]
+            inputs.append(paths.samples_path(gallery.benchmark))
+            for cell in self.gallery_cells(gallery):
+                inputs += self.generation_paths(cell)
+                inputs.append(paths.prediction_path(cell, scorer.file))
+                inputs.append(paths.score_path(cell, gallery.scorer))
+        return tuple(dict.fromkeys(inputs))
 
     def _spared(self, figure: str) -> dict[str, str]:
-        """Return the pictures of a gallery by path, each with the scores that vouch for it."""
-        spec = self.project.figures[figure]
-        if spec.kind != "gallery":
-            return {}
-        reading = self.project.benchmarks[spec.benchmark].scorers[spec.scorer].file
-        return {
-            path: paths.score_path(cell, spec.scorer)
-            for cell in self.gallery_cells(figure)
-            for path in (*self.generation_paths(cell), paths.prediction_path(cell, reading))
-        }
+        """Return the pictures of a figure's galleries by path, with the scores that vouch."""
+        spared = {}
+        for gallery in self.project.figures[figure].galleries:
+            reading = self.project.benchmarks[gallery.benchmark].scorers[gallery.scorer].file
+            for cell in self.gallery_cells(gallery):
+                for path in (*self.generation_paths(cell), paths.prediction_path(cell, reading)):
+                    spared[path] = paths.score_path(cell, gallery.scorer)
+        return spared
 
-    def gallery_cells(self, figure: str) -> list[Cell]:
-        """Return the cells of a gallery that the run has, in the figure's order."""
-        spec = self.project.figures[figure]
-        shown = [entry.model for entry in spec.models]
-        cells = {c.model: c for c in self.cells(spec.benchmark) if c.prompt == spec.prompt}
-        return [cells[model] for model in dict.fromkeys(shown) if model in cells]
+    def gallery_cells(self, gallery: GallerySpec) -> list[Cell]:
+        """Return the cells of a gallery that the run has and its scorer reads, in its order."""
+        cells = {
+            cell.model: cell
+            for cell in self.cells(gallery.benchmark)
+            if cell.prompt == gallery.prompt and gallery.scorer in self.scorers(cell)
+        }
+        return [cells[model] for model in gallery.model_names if model in cells]
 
     def files(self) -> dict[str, PlannedFile]:
         """Return every file of the run by path, upstream first."""

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ModelWrapValidatorHandler, model_validator
+from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, model_validator
 
 from gensight.specs.base import NAME_PATTERN, Spec, parse, read_yaml
 from gensight.specs.prompt import Task
 
-Kind = Literal["disturbance_curves", "gallery"]
-Rule = Literal["median", "best", "worst", "failed"]
+Kind = Literal["disturbance_curves", "gallery", "comparison", "failures", "decoder_steps", "panels"]
+_QUANTILE = re.compile(r"quantile_(\d{1,3})")
+
+
+def quantile_of(rule: str) -> int | None:
+    """Return K of a rule `quantile_K`, from 0 (the poorest) to 100; None for any other rule."""
+    found = _QUANTILE.fullmatch(rule)
+    return int(found[1]) if found and int(found[1]) <= 100 else None
+
+
+def _is_rule(rule: str) -> str:
+    if rule in ("median", "best", "worst", "failed") or quantile_of(rule) is not None:
+        return rule
+    raise ValueError(
+        "Input should be 'median', 'best', 'worst' or 'failed', or 'quantile_K' with K from 0 to "
+        "100"
+    )
+
+
+Rule = Annotated[str, AfterValidator(_is_rule)]
 
 
 class FigureSpec(Spec):
@@ -48,6 +67,11 @@ class FigureSpec(Spec):
     def model_names(self) -> list[str]:
         """Return the models the figure names, each once."""
         raise NotImplementedError
+
+    @property
+    def galleries(self) -> list[GallerySpec]:
+        """Return the galleries that the figure sets; empty where it shows no answers."""
+        return []
 
 
 class MetricPanelSpec(Spec):
@@ -114,8 +138,11 @@ class GallerySpec(FigureSpec):
 
     `rules` choose the samples, by the raw `metric`, among each model's own samples; with
     `chosen_on` they are chosen among that model's samples (at the severity that `models` gives it)
-    and every model is shown on the same.
-    `variant: null` takes the scorer's only variant.
+    and every model is shown on the same. `stratum` chooses among the samples of one stratum, or of
+    the first ranks (`first_100`). `variant: null` takes the scorer's only variant.
+
+    Samples whose licence forbids showing are passed over; `show_restricted` draws them all the
+    same, for the user's own eyes.
     """
 
     kind: Literal["gallery"]
@@ -125,6 +152,7 @@ class GallerySpec(FigureSpec):
     scorer: str = Field(pattern=NAME_PATTERN)
     variant: str | None = None
     fit: str | None = None
+    stratum: str | None = None
     metric: str = Field(pattern=NAME_PATTERN)
     metric_label: str
     scale: float = Field(default=1.0, gt=0)
@@ -132,6 +160,7 @@ class GallerySpec(FigureSpec):
     models: list[GalleryModelSpec] = Field(min_length=1)
     rules: list[Rule] = Field(default_factory=lambda: ["median"], min_length=1)
     chosen_on: str | None = Field(default=None, pattern=NAME_PATTERN)
+    show_restricted: bool = False
 
     @property
     def numbers(self) -> dict[str, GallerySpec]:
@@ -149,10 +178,83 @@ class GallerySpec(FigureSpec):
         chosen = [] if self.chosen_on is None else [self.chosen_on]
         return list(dict.fromkeys([*(entry.model for entry in self.models), *chosen]))
 
+    @property
+    def galleries(self) -> list[GallerySpec]:
+        """Return the gallery itself."""
+        return [self]
+
+
+class ComparisonSpec(GallerySpec):
+    """A gallery with one row per sample and one column per model, beside input and truth.
+
+    The samples are chosen on `chosen_on`, or on the first of the models that the run has. `show`
+    takes what was extracted, or the output as returned. `samples_per_row` sets that many samples
+    side by side.
+    """
+
+    kind: Literal["comparison"]
+    show: Literal["extracted", "output"] = "extracted"
+    samples_per_row: int = Field(default=1, ge=1, le=4)
+
+
+class FailuresSpec(GallerySpec):
+    """A gallery of failures: input and output as returned, side by side, and the failure's class.
+
+    A model without a failed answer is named in a line below.
+    """
+
+    kind: Literal["failures"]
+    rules: list[Rule] = Field(default_factory=lambda: ["failed"], min_length=1)
+    answers_per_row: int = Field(default=3, ge=1, le=4)
+
+
+class DecoderStepsSpec(GallerySpec):
+    """A gallery of the steps by which the three-stage decoder of dots comes to its count."""
+
+    kind: Literal["decoder_steps"]
+    task: Literal["counting"] = "counting"
+    variant: Literal["diff_red_blob"] = "diff_red_blob"
+
+
+Panel = Annotated[
+    GallerySpec | ComparisonSpec | FailuresSpec | DecoderStepsSpec, Field(discriminator="kind")
+]
+
+
+class PanelsSpec(FigureSpec):
+    """Several galleries in one figure, lettered in their order; each has its own title."""
+
+    kind: Literal["panels"]
+    panels: list[Panel] = Field(min_length=1, max_length=26)
+
+    @property
+    def numbers(self) -> dict[str, GallerySpec]:
+        """Return the panels by the start of their keys."""
+        return {f"panels.{i}.": panel for i, panel in enumerate(self.panels)}
+
+    @property
+    def benchmarks(self) -> list[str]:
+        """Return the benchmarks that the panels show, each once."""
+        return list(dict.fromkeys(panel.benchmark for panel in self.panels))
+
+    @property
+    def model_names(self) -> list[str]:
+        """Return the models of all panels, each once."""
+        return list(dict.fromkeys(name for panel in self.panels for name in panel.model_names))
+
+    @property
+    def galleries(self) -> list[GallerySpec]:
+        """Return the panels."""
+        return list(self.panels)
+
 
 KINDS: dict[str, type[FigureSpec]] = {
     "disturbance_curves": DisturbanceCurvesSpec,
     "gallery": GallerySpec,
+    "comparison": ComparisonSpec,
+    "failures": FailuresSpec,
+    "decoder_steps": DecoderStepsSpec,
+    "panels": PanelsSpec,
 }
 
 

@@ -41,9 +41,9 @@ class ColumnSpec(Spec):
 
     Where rows are not models, the column says whose number it is: `model`, or the place `subject`
     in the table's subjects, whose label replaces `{model}` in the header; `subject: each` is a
-    column for each of them. `average_of: row` is the plain mean of the row's other numbers.
-    A number that is no score (a speed) is not `ranked`. `hosted` says what models behind an API print: their number with a dagger (its time is that of
-    the network as well), or nothing.
+    column for each of them. `average_of: row` is the plain mean of the row's other numbers. A
+    number that is no score (a speed) is not `ranked`. `hosted` says what models behind an API
+    print: their number with a dagger (its time is that of the network as well), or nothing.
     """
 
     benchmark: str = Field(pattern=NAME_PATTERN)

@@ -26,13 +26,18 @@ def sample(output: str, determinants: Mapping[str, Any], data: str | None = None
 
 def _samples(plan: Mapping[str, Any], data: str | None) -> Iterator[Sample]:
     module = datasets.load(plan["dataset"])
-    parameters = {**plan["parameters"], **_place(plan, data)}
+    parameters = {**plan["parameters"], **_place(plan, data), "left_out": _tell}
     try:
         yield from _drawn(plan, module, parameters)
     except MissingDataError as error:
         source = getattr(module, "SOURCE", None)
-        hint = f"; {source}" if source else ""
+        hint = f"; {source}" if source and source not in str(error) else ""
         raise MissingDataError(f"{plan['benchmark']}: {error}{hint}") from error
+
+
+def _tell(sample: str) -> None:
+    """Name in the log a sample that cannot be read: the others of the benchmark go on."""
+    print(f"left out: {sample}", flush=True)
 
 
 def _drawn(plan: Mapping[str, Any], module: ModuleType, parameters: dict[str, Any]) -> Any:

@@ -19,8 +19,6 @@ neither should be published numbers, reference rows and other protocols: the cal
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -39,8 +37,8 @@ from gensight.statistics.cells import (
 )
 from gensight.statistics.estimates import ClusterSums, estimate, kind_of, replicates_of
 from gensight.statistics.intervals import finite
-from gensight.statistics.paired import minimum_detectable_effect, pair_of
-from gensight.statistics.ranks import adjusted_p_values, rank_intervals
+from gensight.statistics.paired import minimum_detectable_effect
+from gensight.statistics.ranks import adjusted_p_values, rank_intervals, typical_error
 from gensight.statistics.resampling import Design
 
 #: PROTOCOLS 2.2: a pooled ratio of fewer effective samples belongs to a few large ones.
@@ -181,7 +179,8 @@ def _ranks(
         clusters=units,
         undecided=family.undecided,
     )
-    effect = _detectable(family.sums)
+    error = typical_error(drawn)
+    effect = None if error is None else minimum_detectable_effect(error)
     return {name: Rank(low, high, len(found), effect) for name, (low, high) in found.items()}
 
 
@@ -194,17 +193,6 @@ def _drawn(
     values = {name: estimate(sums).value for name, sums in family.sums.items()}
     units = len({name for sums in family.sums.values() for name in sums.clusters})
     return values, dict(zip(family.sums, drawn.T, strict=True)), units
-
-
-def _detectable(sums: Mapping[str, ClusterSums]) -> float | None:
-    errors = [
-        pair_of(one, two).standard_error for one, two in itertools.combinations(sums.values(), 2)
-    ]
-    if not errors:
-        return None
-    return minimum_detectable_effect(
-        math.sqrt(math.fsum(error**2 for error in errors) / len(errors))
-    )
 
 
 def separations(

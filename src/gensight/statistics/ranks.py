@@ -8,8 +8,9 @@ its standard error and d*_jk its replicates, all from the one resampling matrix,
 j beats k if d_jk > c se_jk, and the ranks of j are [1 + models that beat it, M - models it beats].
 All true ranks lie in their intervals at once with 95 % (Mogstad, Romano, Shaikh, Wilhelm 2024).
 
-The replicates are those of a sum over G clusters and hence a little too narrow; with `clusters`
-given they are widened to t with G - 1 degrees of freedom, as Hesterberg's expanded level does.
+The replicates of G clusters are a little too narrow and have the tails of a normal distribution;
+with `clusters` given, d / se is read as t with G - 1 degrees of freedom, the correction of
+Hesterberg's expanded level. Without it nine equal models of 100 samples are separated too often.
 
 Two models with equal values and equal replicates are never separated. Where the replicates of a
 pair do not vary at all but its values differ, every cluster says the same, and it is separated.
@@ -19,12 +20,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from gensight.statistics.estimates import LEVEL, t_quantile
+from gensight.statistics.estimates import LEVEL
 
 #: Differences below this share of the largest value are rounding.
 ROUNDING = 1e-11
@@ -33,7 +34,7 @@ MIN_REPLICATES = 100
 
 
 class _Pairs(NamedTuple):
-    """Every pair of the family: observed |d| / se, its sign, and its replicates (b, pairs)."""
+    """Every pair of the family: d, its statistic |d| / se and the replicates of it (pairs, b)."""
 
     models: tuple[str, ...]
     first: np.ndarray
@@ -101,10 +102,10 @@ def adjusted_p_values(
     pairs = _pairs(values, replicates, clusters, undecided)
     order = np.argsort(-pairs.observed, kind="stable")
     # The largest of a pair and all pairs below it, for every replicate.
-    largest = np.maximum.accumulate(pairs.replicates[:, order[::-1]], axis=1)[:, ::-1]
-    exceeding = (largest >= pairs.observed[order]).sum(axis=0)
-    stepped = np.maximum.accumulate((1 + exceeding) / (1 + len(largest)))
-    if len(pairs.replicates) < MIN_REPLICATES:
+    largest = np.maximum.accumulate(pairs.replicates[order[::-1]], axis=0)[::-1]
+    exceeding = (largest >= pairs.observed[order][:, None]).sum(axis=1)
+    stepped = np.maximum.accumulate((1 + exceeding) / (1 + largest.shape[1]))
+    if largest.shape[1] < MIN_REPLICATES:
         stepped = np.ones(len(order))
     found = {}
     for place, p in zip(order.tolist(), stepped.tolist(), strict=True):
@@ -135,40 +136,70 @@ def _pairs(
     undecided: Collection[str],
 ) -> _Pairs:
     models = tuple(sorted(values))
-    places = np.array(list(itertools.combinations(range(len(models)), 2)), np.int64).reshape(-1, 2)
-    first, second = places.T
-    drawn = np.column_stack([replicates[name] for name in models])
-    drawn = drawn[~np.isnan(drawn).any(axis=1)]
+    first, second, found = _differences([replicates[name] for name in models])
     observed = np.array([values[name] for name in models])
     difference = observed[first] - observed[second]
-    found = drawn[:, first] - drawn[:, second]
-    error = found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(len(first))
-    smallest = ROUNDING * max(1e-300, float(np.abs(observed).max(initial=0.0)))
-    varies = error > smallest
+    error = _deviation(found)
+    smallest = ROUNDING * float(np.abs(observed).max(initial=0.0))
+    varies, apart = error > smallest, np.abs(difference) > smallest
     safe = np.where(varies, error, 1.0)
-    statistic = np.where(
-        varies, np.abs(difference) / safe, np.where(np.abs(difference) > smallest, np.inf, 0.0)
-    )
+    statistic = np.where(varies, np.abs(difference) / safe, np.where(apart, np.inf, 0.0))
     unsure = np.isin(models, list(undecided))
-    statistic[unsure[first] | unsure[second]] = 0.0
+    unsure = unsure[first] | unsure[second]
+    statistic[unsure] = 0.0
     # Pairs that cannot be separated for reasons of their own do not make it harder for others.
-    counted = varies & ~(unsure[first] | unsure[second])
-    null = np.where(counted, np.abs(found - difference) / safe, 0.0) * _widening(clusters)
-    return _Pairs(models, first, second, difference, statistic, null)
+    scale = np.where(varies & ~unsure, 1 / safe, 0.0)
+    null = found
+    null -= difference[:, None]
+    np.abs(null, out=null)
+    null *= scale[:, None]
+    return _Pairs(models, first, second, difference, _as_normal(statistic, clusters), null)
 
 
-def _widening(clusters: int | None) -> float:
-    """Return by how much replicates of G clusters are too narrow; 1 where G is not given."""
+def _differences(replicates: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the places of every pair's models and its differences (pairs, b) where all exist."""
+    places = np.array(list(itertools.combinations(range(len(replicates)), 2)), np.int64)
+    first, second = places.reshape(-1, 2).T
+    drawn = np.array(replicates) if replicates else np.empty((0, 0))
+    missing = np.isnan(drawn).any(axis=0)
+    drawn = drawn[:, ~missing] if missing.any() else drawn
+    return first, second, drawn[first] - drawn[second]
+
+
+def _deviation(differences: np.ndarray) -> np.ndarray:
+    if differences.shape[1] < 2:
+        return np.zeros(len(differences))
+    return differences.std(axis=1, ddof=1)
+
+
+def typical_error(replicates: Mapping[str, np.ndarray]) -> float | None:
+    """Return the root mean square over pairs of the standard errors of their differences.
+
+    None for fewer than two models.
+    """
+    *_, found = _differences([replicates[name] for name in sorted(replicates)])
+    errors = _deviation(found).tolist()
+    if not errors:
+        return None
+    return math.sqrt(math.fsum(error**2 for error in errors) / len(errors))
+
+
+def _as_normal(statistics: np.ndarray, clusters: int | None) -> np.ndarray:
+    """Return the normal quantiles of t statistics of G clusters; unchanged where G is not given."""
+    from scipy.special import ndtri, stdtr
+
     if clusters is None:
-        return 1.0
+        return statistics
     if clusters < 2:
-        return math.inf
-    return t_quantile(clusters - 1) / 1.959963984540054 * math.sqrt(clusters / (clusters - 1))
+        return np.zeros_like(statistics)
+    narrowed = statistics * math.sqrt((clusters - 1) / clusters)
+    # The upper tail, which keeps its digits, and the lower half of it by symmetry.
+    return np.abs(ndtri(stdtr(clusters - 1, -narrowed)))
 
 
 def _critical(pairs: _Pairs) -> float:
     """Return c: the smallest value that at least 95 % of the replicates' maxima do not exceed."""
-    if len(pairs.replicates) < MIN_REPLICATES:
+    if pairs.replicates.shape[1] < MIN_REPLICATES:
         return math.inf
-    largest = pairs.replicates.max(axis=1, initial=0.0)
+    largest = pairs.replicates.max(axis=0, initial=0.0)
     return float(np.quantile(largest, LEVEL, method="higher"))

@@ -26,8 +26,11 @@ from gensight.errors import GensightError
 REPLICATES = 4000
 #: Bits of one half of a number; two halves are as good as a double.
 HALF_BITS = 26
-#: Rows of W that are multiplied at once, which bounds the memory.
+#: Replicates that are drawn at once, which bounds the memory.
 BLOCK_ROWS = 512
+#: Products are taken in tiles of this many multiplications, clusters and columns. Up to this size
+#: OpenBLAS starts no threads; on a busy machine these wait for each other for 50 times as long.
+TILE, TILE_CLUSTERS, TILE_COLUMNS = 2**18, 512, 16
 
 
 @dataclass(frozen=True)
@@ -151,23 +154,24 @@ def _drawn(design: Design, replicates: int) -> ResamplingMatrix:
     stream = bit_stream(design.benchmark)
     for stratum in sorted(set(strata.tolist())):
         places = np.flatnonzero(strata == stratum)
-        for rows in _blocks(replicates):
-            counts[rows, places[:, None]] = _multinomial(stream, rows, len(places)).T
+        for rows in _blocks(replicates, BLOCK_ROWS):
+            drawn = _multinomial(stream, rows.stop - rows.start, len(places))
+            counts[rows, places] = drawn
     return ResamplingMatrix(design.clusters, counts)
 
 
-def _multinomial(stream: np.random.PCG64, rows: range, size: int) -> np.ndarray:
+def _multinomial(stream: np.random.PCG64, rows: int, size: int) -> np.ndarray:
     """Return how often each of `size` is drawn in `size` draws, (rows, size)."""
-    raw = stream.random_raw(len(rows) * size)
+    raw = stream.random_raw(rows * size)
     # The upper half times the size, over 2^32: uniform but for a share of size / 2^32.
     drawn = ((raw >> np.uint64(32)) * np.uint64(size) >> np.uint64(32)).astype(np.int64)
-    drawn += np.repeat(np.arange(len(rows)) * size, size)
-    return np.bincount(drawn, minlength=len(rows) * size).reshape(len(rows), size)
+    drawn += np.repeat(np.arange(rows) * size, size)
+    return np.bincount(drawn, minlength=rows * size).reshape(rows, size)
 
 
-def _blocks(rows: int) -> Iterator[range]:
-    for start in range(0, rows, BLOCK_ROWS):
-        yield range(start, min(start + BLOCK_ROWS, rows))
+def _blocks(size: int, step: int) -> Iterator[slice]:
+    for start in range(0, size, step):
+        yield slice(start, min(start + step, size))
 
 
 def bit_stream(name: str) -> np.random.PCG64:
@@ -192,10 +196,18 @@ def exact_product(integers: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     # Whole numbers, such as counts, have no lower half; leaving it out changes no bit.
     used = lower.any(axis=0)
     halves = np.ascontiguousarray(np.hstack([upper, lower[:, used]]))
-    products = np.empty((len(integers), halves.shape[1]))
-    for rows in _blocks(len(integers)):
-        block = slice(rows.start, rows.stop)
-        np.matmul(integers[block].astype(np.float64), halves, out=products[block])
+    products = _tiled_product(integers, halves)
     result = products[:, : numbers.shape[1]]
     result[:, used] += np.ldexp(products[:, numbers.shape[1] :], -HALF_BITS)
     return np.ldexp(result, -shifts)
+
+
+def _tiled_product(integers: np.ndarray, halves: np.ndarray) -> np.ndarray:
+    products = np.zeros((len(integers), halves.shape[1]))
+    rows_at_once = max(1, TILE // (TILE_CLUSTERS * min(max(1, halves.shape[1]), TILE_COLUMNS)))
+    for rows in _blocks(len(integers), rows_at_once):
+        block = integers[rows].astype(np.float64)
+        for clusters in _blocks(len(halves), TILE_CLUSTERS):
+            for columns in _blocks(halves.shape[1], TILE_COLUMNS):
+                products[rows, columns] += block[:, clusters] @ halves[clusters, columns]
+    return products

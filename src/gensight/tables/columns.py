@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gensight.specs.tables import ColumnSpec, TableOptionsSpec, TableSpec
+from gensight.specs.tables import ColumnSpec, TableOptionsSpec, TableSpec, selected
 from gensight.tables.cells import Column, ModelInfo
 from gensight.tables.rules import may_be_best
 from gensight.tables.select import SummaryIndex
@@ -19,9 +19,10 @@ def printed_columns(
 ) -> Iterator[Column]:
     """Yield the columns: each number, its gain and ranks, and what was read after each block."""
     options = spec.options
-    if not index.has_rows:  # numbers in print alone: nothing was read here, and nothing is ranked
-        update = {"show_coverage": False, "show_rank": False, "show_gain": False}
-        options = options.model_copy(update=update)
+    if not index.has_ranks:
+        options = options.model_copy(update={"show_rank": False})
+    if not index.has_rows:  # numbers in print alone: nothing was read here
+        options = options.model_copy(update={"show_coverage": False, "show_gain": False})
     block: list[Column] = []
     for column in _about_subjects(spec.columns, infos, subjects):
         label = benchmarks.get(column.benchmark, column.benchmark)
@@ -29,8 +30,15 @@ def printed_columns(
         if block and block[-1].group != group:
             yield from _closed(block, options)
             block = []
-        block += _with_company(column, group, options, _direction(column, index))
+        direction = _direction(spec, column, index)
+        block += _with_company(column, group, options, direction)
     yield from _closed(block, options)
+
+
+def shown_of(spec: TableSpec, column: ColumnSpec) -> ColumnSpec:
+    """Return what a column shows in its first row, where rows replace keys of columns."""
+    entries = spec.rows.entries
+    return selected(column, entries[0]) if entries else column
 
 
 def _about_subjects(
@@ -73,7 +81,10 @@ def _closed(block: list[Column], options: TableOptionsSpec) -> list[Column]:
     return [*block, Column(spec=first.spec, group=first.group, header="valid/n", kind="readable")]
 
 
-def _direction(column: ColumnSpec, index: SummaryIndex) -> bool | None:
+def _direction(spec: TableSpec, column: ColumnSpec, index: SummaryIndex) -> bool | None:
+    if any("metric" in entry.select for entry in spec.rows.entries):
+        return None  # every row has its own direction
+    column = shown_of(spec, column)
     if column.statistic in ("coverage", "format_valid", "gain"):
         return True
     directions = {row.higher_is_better for row in index.column_rows(column)}

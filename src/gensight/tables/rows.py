@@ -114,7 +114,8 @@ def _cell_of_entry(
     column = selected(column, entry)
     model = column.model or ""
     info = material.infos.get(model, ModelInfo(label=model, role="setting"))
-    return _cell_of_model(model, None, column, info, material)
+    # Bounds belong to models: each row of settings has its own.
+    return replace(_cell_of_model(model, None, column, info, material), marks=())
 
 
 def _cell_of_model(

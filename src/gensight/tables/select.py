@@ -37,6 +37,11 @@ class SummaryIndex:
         """Whether anything was measured: a table of printed numbers alone has no rows here."""
         return bool(self._rows)
 
+    @property
+    def has_ranks(self) -> bool:
+        """Whether any model was ranked: reference rows alone never are."""
+        return any(row.group_rank_low is not None for row in self._rows.values())
+
     def find(
         self, model: str, severity: float | None, column: ColumnSpec, fit: str | None
     ) -> Summary | None:

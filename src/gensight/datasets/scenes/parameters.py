@@ -16,7 +16,9 @@ from typing import Any
 from gensight.datasets.scenes.randomness import balanced
 from gensight.errors import SpecError
 
-TASKS = ("segmentation", "depth", "counting", "normals")
+TASKS = ("segmentation", "depth", "counting", "normals", "detection", "keypoints", "reading")
+# Tasks that ask about floors full of things; all others ask about rooms with a few.
+CROWDED_TASKS = ("counting", "detection")
 SPLITS = ("main", "ood")
 MIN_SIDE_PX = 128
 MAX_SIDE_PX = 2048
@@ -75,8 +77,8 @@ class SceneParameters:
 
     @property
     def family(self) -> str:
-        """Depth, normals and segmentation share their scenes; counting composes its own."""
-        return "counting" if self.task == "counting" else "room"
+        """Counting and detection share their scenes, and so do all other tasks."""
+        return "counting" if self.task in CROWDED_TASKS else "room"
 
     @property
     def name(self) -> tuple[object, ...]:
@@ -103,7 +105,7 @@ def parse(parameters: Mapping[str, Any]) -> SceneParameters:
     _check_keys("parameters", parameters, known)
     task = _one_of("task", parameters.get("task", "segmentation"), TASKS)
     knobs = parameters.get("knobs") or {}
-    ranges = RANGES["counting" if task == "counting" else "room"]
+    ranges = RANGES["counting" if task in CROWDED_TASKS else "room"]
     allowed = (*ranges, *LEVELS)
     _check_keys("parameters.knobs", knobs, allowed)
     checked = SceneParameters(
@@ -149,7 +151,7 @@ def resolve(parameters: SceneParameters, scene: int, given: Mapping[str, Any]) -
 def _check_room_for_crowds(parameters: SceneParameters) -> None:
     """Refuse pictures in which the crowded scenes of the counting design have no place."""
     is_small = parameters.width * parameters.height < LEAST_CROWD_PX
-    if parameters.task == "counting" and "objects" not in parameters.factors and is_small:
+    if parameters.family == "counting" and "objects" not in parameters.factors and is_small:
         raise SpecError(
             f"scenes: parameters: {parameters.width} x {parameters.height} is too small to count "
             "in; use at least 384 x 288, or fix knobs.objects"

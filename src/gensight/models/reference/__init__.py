@@ -3,12 +3,13 @@
     oracle        paints the truth in the form the prompt declares: the ceiling of the interface;
                   with `disturbance` one named fault is added at the severity of the turn
     planner       the two-turn oracle: names a box first, then paints only the box it is shown
+    teller        one scripted text model: knows the truth, and miscounts and rambles by a rule
     echo          returns the input, byte for byte;  echo_grey  returns it in grey
     constant      a uniform picture of one grey `level`
     salient       the part of the picture that differs most from its border: sees, understands not
     prior_ramp    nearer towards the bottom; nothing fitted
     prior_centre  a centred ellipse, prior_mean / prior_median the average answer; all three are
-                  fitted on held-out samples only
+                  fitted on held-out samples only, without those of the asked sample's cluster
 
 They answer through the same prompts and extractors as every model.
 """
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from gensight.models import Adapter
     from gensight.records import Sample
 
-VERSION = 1
+VERSION = 2
 READS_TRUTH = True
 
 # Literals, so that a plan can check a generation block without importing anything.
@@ -40,6 +41,7 @@ DEFAULTS = {
 METHODS = {
     "oracle": ["disturbance", "severities", "depth_code", "bit_depth"],
     "planner": [],
+    "teller": [],
     "echo": [],
     "echo_grey": [],
     "constant": ["level"],
@@ -96,11 +98,12 @@ def _check_disturbance(settings: Mapping[str, Any]) -> None:
 
 
 def _constructors() -> dict[str, Callable[..., Adapter]]:
-    from gensight.models.reference import floors, oracle, planner, priors, saliency
+    from gensight.models.reference import floors, oracle, planner, priors, saliency, teller
 
     return {
         "oracle": oracle.Oracle,
         "planner": planner.Planner,
+        "teller": teller.Teller,
         "echo": floors.Echo,
         "echo_grey": floors.EchoGrey,
         "constant": floors.Constant,

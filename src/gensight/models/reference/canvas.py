@@ -7,11 +7,17 @@ of 1024 px.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from gensight import images
 from gensight.errors import GensightError
 from gensight.models import Outcome, Reply, Turn
+from gensight.truths import truth_of
+
+if TYPE_CHECKING:
+    from gensight.records import Sample
 
 WHITE = (255, 255, 255)
 
@@ -43,3 +49,29 @@ def work_picture(turn: Turn) -> np.ndarray:
 def picture_reply(array: np.ndarray) -> Reply:
     """Return a reply holding one picture (uint8 or uint16, grey or RGB) as PNG."""
     return Reply(outcome=Outcome.OK, images=(images.encode_png(array),))
+
+
+def known_truth(turn: Turn) -> Sample:
+    """Return the turn's truth.
+
+    Raises:
+        GensightError: the turn carries none.
+    """
+    if turn.truth is None:
+        raise GensightError("this reference model paints the truth, and the turn carries none")
+    return turn.truth
+
+
+def truth_field(truth: Sample, name: str) -> Any:
+    """Return a column of the truth; `target_count` may also be the number of points.
+
+    Raises:
+        GensightError: it is missing; the message names the sample and the column.
+    """
+    value = truth_of(truth, name)
+    if value is None:
+        raise GensightError(
+            f"sample '{truth.sample_id}': {name} is missing, so a reference model cannot answer; "
+            "ask for an answer form of the benchmark's own task"
+        )
+    return value

@@ -1,15 +1,22 @@
 """What the priors are fitted to: cluster-weighted means and medians over held-out samples.
 
+A fit is made once; for each sample that is asked about, the held-out samples of its own cluster are
+left out of it (PROTOCOLS 1.1), since real data sets have recordings and scenes on both sides. If
+they are all of one cluster, that of the asked sample, only those with its very picture are left
+out. A map's mean without a cluster is the total less the cluster's own part.
+
 Maps are averaged on one fixed grid in relative picture coordinates, whatever the samples' sizes,
 one sample in memory at a time.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,25 +29,136 @@ if TYPE_CHECKING:
     from gensight.records import Sample
 
 GRID_PX = 256
+#: Parts of clusters that are kept: a data set has few large clusters, or many small ones.
+PARTS_KEPT = 32
+#: Weight below which nothing but the rounding of a subtraction is left of a pixel.
+LEAST_WEIGHT = 1e-6
+
+Read = Callable[["Sample"], float]
+ReadMap = Callable[["Sample"], tuple[np.ndarray, np.ndarray]]
 
 
-def with_truth(held_out: Sequence[Sample], field: str) -> list[tuple[Sample, float]]:
-    """Return the samples that have a truth (`truth_of`), each with its weight.
+class Average(NamedTuple):
+    """Maps summed on the grid: weighted values (GRID_PX, GRID_PX, channels), and their weights."""
 
-    Clusters weigh the same.
+    total: np.ndarray
+    weight: np.ndarray
+
+
+class Fit:
+    """The held-out samples that have a truth (`truth_of`), by cluster, and who is left out.
+
+    Every cluster has one vote, shared by its samples.
 
     Raises:
-        SpecError: none of the samples has it.
+        SpecError: none of the samples has the truth.
     """
-    usable = [sample for sample in held_out if truth_of(sample, field) is not None]
-    if not usable:
-        raise SpecError(
-            f"none of the {len(held_out)} held-out samples has a {field} to fit a prior on; "
-            "set `tasks` in the model's YAML"
-        )
-    sizes = Counter(sample.cluster_id for sample in usable)
-    share = 1.0 / len(sizes)
-    return [(sample, share / sizes[sample.cluster_id]) for sample in usable]
+
+    def __init__(self, held_out: Sequence[Sample], field: str) -> None:
+        self.usable = [sample for sample in held_out if truth_of(sample, field) is not None]
+        if not self.usable:
+            raise SpecError(
+                f"none of the {len(held_out)} held-out samples has a {field} to fit a prior on; "
+                "set `tasks` in the model's YAML"
+            )
+        sizes = Counter(sample.cluster_id for sample in self.usable)
+        self.clusters = tuple(sizes)
+        self.weights = {s.sample_id: 1.0 / sizes[s.cluster_id] for s in self.usable}
+
+    def left_out(self, asked: Sample | None) -> tuple[str, ...]:
+        """Return the ids of the samples that take no part in the answer about a sample.
+
+        Without a sample to ask about nobody is left out.
+
+        Raises:
+            SpecError: nobody remains: all held-out samples show the asked sample's picture.
+        """
+        if asked is None or asked.cluster_id not in self.clusters:
+            return ()
+        own = [s.sample_id for s in self.usable if s.cluster_id == asked.cluster_id]
+        if len(own) == len(self.usable):
+            own = [
+                s.sample_id for s in self.usable if self._pictures[s.sample_id] == _picture(asked)
+            ]
+        if len(own) == len(self.usable):
+            raise SpecError(
+                f"sample '{asked.sample_id}': every held-out sample shows its own picture, so "
+                "nothing is left to fit a prior on; raise `held_out.n` in the benchmark's YAML"
+            )
+        return tuple(own)
+
+    @cached_property
+    def _pictures(self) -> dict[str, bytes]:
+        return {sample.sample_id: _picture(sample) for sample in self.usable}
+
+
+class ValueFit(Fit):
+    """Means and medians of one number for each sample."""
+
+    def __init__(self, held_out: Sequence[Sample], field: str, read: Read) -> None:
+        super().__init__(held_out, field)
+        self._values = {sample.sample_id: read(sample) for sample in self.usable}
+
+    def median(self, asked: Sample | None = None) -> float:
+        """Return the weighted median of those who are not left out."""
+        return weighted_median(*self._kept(asked))
+
+    def mean(self, asked: Sample | None = None) -> float:
+        """Return the weighted mean of those who are not left out."""
+        values, weights = self._kept(asked)
+        total = math.fsum(value * weight for value, weight in zip(values, weights, strict=True))
+        return total / math.fsum(weights)
+
+    def _kept(self, asked: Sample | None) -> tuple[list[float], list[float]]:
+        out = set(self.left_out(asked))
+        kept = [name for name in self._values if name not in out]
+        return [self._values[name] for name in kept], [self.weights[name] for name in kept]
+
+
+class MapFit(Fit):
+    """The mean of one map for each sample, pixel by pixel."""
+
+    def __init__(self, held_out: Sequence[Sample], field: str, read: ReadMap) -> None:
+        super().__init__(held_out, field)
+        self._read = read
+        self._part = lru_cache(maxsize=PARTS_KEPT)(self._sum)
+
+    @cached_property
+    def _everything(self) -> Average:
+        return self._sum(tuple(sample.sample_id for sample in self.usable))
+
+    def mean(self, asked: Sample | None = None) -> np.ndarray:
+        """Return the weighted mean (GRID_PX, GRID_PX, channels) of those who are not left out.
+
+        Invalid pixels have no weight; grid pixels that no map covers take the nearest covered
+        value.
+
+        Raises:
+            SpecError: no map has a valid pixel.
+        """
+        total, weight = self._everything
+        out = self.left_out(asked)
+        if out:
+            part = self._part(out)
+            total, weight = total - part.total, weight - part.weight
+        known = weight[..., 0] > LEAST_WEIGHT
+        if not known.any():
+            raise SpecError("no held-out sample has a valid pixel to fit prior_mean on")
+        mean = np.divide(total, weight, out=np.zeros_like(total), where=known[..., None])
+        return paint.fill_from_nearest(mean, known)
+
+    def _sum(self, ids: tuple[str, ...]) -> Average:
+        chosen = set(ids)
+        total: np.ndarray | float = 0.0
+        weight: np.ndarray | float = 0.0
+        for sample in self.usable:
+            if sample.sample_id not in chosen:
+                continue
+            values, valid = self._read(sample)
+            share, seen = self.weights[sample.sample_id], valid[..., None].astype(np.float64)
+            total = total + share * paint.resize_channels(values * seen, GRID_PX, GRID_PX)
+            weight = weight + share * paint.resize_channels(seen, GRID_PX, GRID_PX)
+        return Average(np.asarray(total), np.asarray(weight))
 
 
 def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
@@ -60,71 +178,45 @@ def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
     return pairs[-1][0]
 
 
-def median_area_share(held_out: Sequence[Sample]) -> float:
-    """Return the median share of the picture that the targets cover."""
-    weighted = with_truth(held_out, "target_mask")
-    shares = [float(images.decode_mask(sample.target_mask).mean()) for sample, _ in weighted]
-    return weighted_median(shares, [weight for _, weight in weighted])
+def area_shares(held_out: Sequence[Sample]) -> ValueFit:
+    """Return the fit of the shares of their pictures that the targets cover."""
+    return ValueFit(
+        held_out, "target_mask", lambda s: float(images.decode_mask(s.target_mask).mean())
+    )
 
 
-def median_count(held_out: Sequence[Sample]) -> int:
-    """Return the median count, halves rounded up."""
-    weighted = with_truth(held_out, "target_count")
-    counts = [float(true_count(sample)) for sample, _ in weighted]
-    return math.floor(weighted_median(counts, [weight for _, weight in weighted]) + 0.5)
+def counts(held_out: Sequence[Sample]) -> ValueFit:
+    """Return the fit of the true counts."""
+    return ValueFit(held_out, "target_count", lambda s: float(true_count(s)))
 
 
-def mean_count(held_out: Sequence[Sample]) -> int:
-    """Return the mean count, halves rounded up."""
-    weighted = with_truth(held_out, "target_count")
-    mean = math.fsum(true_count(sample) * weight for sample, weight in weighted)
-    return math.floor(round(mean, 9) + 0.5)
+def log_depths(held_out: Sequence[Sample]) -> MapFit:
+    """Return the fit of the logarithms of depth in metres: one channel."""
+    return MapFit(held_out, "target_depth_m", _log_depth)
 
 
-def mean_depth_m(held_out: Sequence[Sample]) -> np.ndarray:
-    """Return exp(mean log depth) in metres: float64 (GRID_PX, GRID_PX)."""
-    return np.exp(_mean_map(_log_depths(held_out))[..., 0])
+def normal_maps(held_out: Sequence[Sample]) -> MapFit:
+    """Return the fit of the normals: three channels, means not of unit length."""
+    return MapFit(held_out, "target_normals", _normals)
 
 
-def mean_normals(held_out: Sequence[Sample]) -> np.ndarray:
-    """Return the mean normals: float64 (GRID_PX, GRID_PX, 3), not of unit length."""
-    return _mean_map(_normal_maps(held_out))
+def whole(value: float) -> int:
+    """Return a mean or median as a count: halves rounded up."""
+    return math.floor(round(value, 9) + 0.5)
 
 
-Weighted = tuple[np.ndarray, np.ndarray, float]
+def _log_depth(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+    depth_m = images.decode_array(sample.target_depth_m)
+    valid = valid_depth(sample, depth_m)
+    log_depth = np.log(np.where(valid, depth_m, 1.0).astype(np.float64))
+    return log_depth[..., None], valid
 
 
-def _log_depths(held_out: Sequence[Sample]) -> Iterable[Weighted]:
-    for sample, weight in with_truth(held_out, "target_depth_m"):
-        depth_m = images.decode_array(sample.target_depth_m)
-        valid = valid_depth(sample, depth_m)
-        log_depth = np.log(np.where(valid, depth_m, 1.0).astype(np.float64))
-        yield log_depth[..., None], valid, weight
+def _normals(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+    normals = images.decode_array(sample.target_normals).astype(np.float64)
+    valid = known_normals(sample, normals)
+    return np.where(valid[..., None], normals, 0.0), valid
 
 
-def _normal_maps(held_out: Sequence[Sample]) -> Iterable[Weighted]:
-    for sample, weight in with_truth(held_out, "target_normals"):
-        normals = images.decode_array(sample.target_normals).astype(np.float64)
-        valid = known_normals(sample, normals)
-        yield np.where(valid[..., None], normals, 0.0), valid, weight
-
-
-def _mean_map(maps: Iterable[Weighted]) -> np.ndarray:
-    """Return the weighted mean of maps (H, W, channels) on the grid, pixel by pixel.
-
-    Invalid pixels have no weight; grid pixels that no map covers take the nearest covered value.
-
-    Raises:
-        SpecError: no map has a valid pixel.
-    """
-    total: np.ndarray | float = 0.0
-    covered: np.ndarray | float = 0.0
-    for values, valid, weight in maps:
-        seen = valid[..., None].astype(np.float64)
-        total = total + weight * paint.resize_channels(values * seen, GRID_PX, GRID_PX)
-        covered = covered + weight * paint.resize_channels(seen, GRID_PX, GRID_PX)
-    known = np.asarray(covered)[..., 0] > 1e-6
-    if not known.any():
-        raise SpecError("no held-out sample has a valid pixel to fit prior_mean on")
-    mean = np.divide(total, covered, out=np.zeros_like(total), where=known[..., None])
-    return paint.fill_from_nearest(mean, known)
+def _picture(sample: Sample) -> bytes:
+    return hashlib.sha256(sample.image["bytes"]).digest()

@@ -1,4 +1,4 @@
-"""Painting an answer in a declared form: masks, depth, normals, dots.
+"""Painting an answer that replaces the input: masks, depth, normals (what lies on it: `marks`).
 
 Every painter returns a picture at the size it is given, uint8 unless 16 bit are asked for.
 """
@@ -13,9 +13,6 @@ import numpy as np
 
 from gensight import images
 from gensight.truths import DIRECTIONS
-
-DOT_RADIUS_MIN_PX = 3
-DOT_RADIUS_MAX_PX = 8
 
 
 def paint_mask(mask: np.ndarray, form: Mapping[str, Any]) -> np.ndarray:
@@ -90,47 +87,3 @@ def resize_channels(array: np.ndarray, width: int, height: int) -> np.ndarray:
     """Resize a float (H, W, channels) array channel by channel, bilinear and centre-correct."""
     planes = [images.resize_depth(plane, width, height) for plane in np.moveaxis(array, 2, 0)]
     return np.stack(planes, axis=2)
-
-
-def dot_radii_px(points: np.ndarray) -> np.ndarray:
-    """Return the radius of each dot, clamp(floor(0.45 x nearest neighbour) - 1, 3, 8) px.
-
-    Source: PROTOCOLS 1.4. `points` is (n, 2) at long side 1024. Dots of at least the smallest
-    radius never touch unless their centres are less than 8 px apart. A lone dot has radius 8.
-    """
-    if len(points) < 2:
-        return np.full(len(points), DOT_RADIUS_MAX_PX)
-    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
-    np.fill_diagonal(distances, np.inf)
-    radii = np.floor(0.45 * distances.min(axis=1)) - 1
-    return np.clip(radii, DOT_RADIUS_MIN_PX, DOT_RADIUS_MAX_PX).astype(int)
-
-
-def paint_dots(picture: np.ndarray, points: np.ndarray, colour: tuple[int, ...]) -> np.ndarray:
-    """Return the RGB picture with one solid dot per point (n, 2: x, y in its own pixels).
-
-    A dot is moved inside by what would stick out: half a circle is no circle to a decoder.
-    """
-    marked = picture.copy()
-    height, width = picture.shape[:2]
-    for (x, y), radius in zip(points, dot_radii_px(points), strict=True):
-        margin = int(radius) + 1
-        centre_x = min(max(int(np.floor(x + 0.5)), margin), width - 1 - margin)
-        centre_y = min(max(int(np.floor(y + 0.5)), margin), height - 1 - margin)
-        cv2.circle(marked, (centre_x, centre_y), int(radius), colour, cv2.FILLED, cv2.LINE_8)
-    return marked
-
-
-def grid_points(count: int, width: int, height: int) -> np.ndarray:
-    """Return `count` points (n, 2) on a regular grid over the picture, row by row.
-
-    Cells are as square as the count allows; the last row may be short. No points for a count of 0.
-    """
-    if count <= 0:
-        return np.zeros((0, 2))
-    columns = min(count, max(1, int(np.ceil(np.sqrt(count * width / height)))))
-    rows = int(np.ceil(count / columns))
-    index = np.arange(count)
-    x = (index % columns + 0.5) * width / columns - 0.5
-    y = (index // columns + 0.5) * height / rows - 0.5
-    return np.stack([x, y], axis=1)

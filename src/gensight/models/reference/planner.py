@@ -16,7 +16,7 @@ import numpy as np
 from gensight.models import Outcome, Reply, Turn
 from gensight.models.reference import canvas, paint
 from gensight.models.reference.floors import require_form
-from gensight.models.reference.oracle import known_truth, truth_as_text
+from gensight.models.reference.told import truth_as_text
 
 if TYPE_CHECKING:
     from gensight.records import Sample
@@ -38,7 +38,7 @@ class Planner:
     def answer(self, turn: Turn) -> Reply:
         """Return the box as text or the shown box as a mask; without a box the text alone."""
         if require_form("planner", turn, ("text", "mask")) == "text":
-            text = truth_as_text(known_truth(turn), turn.answer_form["content"])
+            text = truth_as_text(canvas.known_truth(turn), turn.answer_form["content"])
             return Reply(outcome=Outcome.OK, text=text)
         box = shown_box(turn)
         if box is None:

@@ -1,9 +1,8 @@
 """Fitted floors: what one can answer without seeing the sample at all (PROTOCOLS 1.1, 1.2, 1.4).
 
-Fitted on the held-out samples of the benchmark only; the truth of the sample that is asked about
-is never looked at. Every cluster (scene, recording, picture) has one vote, shared by its samples.
-Held-out ranks are other clusters than the evaluated ones by construction, so the fits leave the
-evaluated clusters out without looking at them.
+Fitted on the held-out samples of the benchmark only. Every cluster (scene, recording, picture) has
+one vote, shared by its samples. Of the sample that is asked about nothing is read but its cluster,
+whose held-out samples are left out of the answer (see `fits`), and in one case its picture.
 """
 
 from __future__ import annotations
@@ -19,12 +18,15 @@ import numpy as np
 from gensight import images
 from gensight.errors import SpecError
 from gensight.models import Outcome, Reply, Turn
-from gensight.models.reference import canvas, fits, paint
+from gensight.models.reference import canvas, fits, marks, paint, painted
 from gensight.models.reference.floors import require_form
 from gensight.truths import truth_of
 
 if TYPE_CHECKING:
     from gensight.records import Sample
+
+#: How a count can be answered.
+COUNT_FORMS = ("dots", "boxes", "text")
 
 
 class Prior:
@@ -50,32 +52,32 @@ class CentrePrior(Prior):
     fields = ("target_mask",)
 
     @cached_property
-    def area_share(self) -> float:
-        """The median share of the picture that held-out targets cover."""
-        return fits.median_area_share(self.held_out)
+    def shares(self) -> fits.ValueFit:
+        """The shares of their pictures that held-out targets cover."""
+        return fits.area_shares(self.held_out)
 
     def answer(self, turn: Turn) -> Reply:
-        """Return the ellipse in the declared colours at the work size."""
-        require_form(self.method, turn, ("mask",))
-        mask = centred_ellipse(self.area_share, *canvas.work_size(turn))
-        return canvas.picture_reply(paint.paint_mask(mask, turn.answer_form))
+        """Return the ellipse in the declared colours, or as a tint, at the work size."""
+        require_form(self.method, turn, ("mask", "overlay"))
+        share = self.shares.median(turn.truth)
+        return painted.mask_reply(centred_ellipse(share, *canvas.work_size(turn)), turn)
 
 
 class MedianPrior(Prior):
-    """Answers the median count: as dots on a regular grid over the input, or as a number."""
+    """Answers the median count: as marks on a regular grid over the input, or as a number."""
 
     method = "prior_median"
     fields = ("target_count",)
 
     @cached_property
-    def count(self) -> int:
-        """The median held-out count, halves rounded up."""
-        return fits.median_count(self.held_out)
+    def counts(self) -> fits.ValueFit:
+        """The held-out counts."""
+        return fits.counts(self.held_out)
 
     def answer(self, turn: Turn) -> Reply:
-        """Return the count in the declared form."""
-        require_form(self.method, turn, ("dots", "text"))
-        return count_reply(self.count, turn)
+        """Return the count in the declared form, halves rounded up."""
+        require_form(self.method, turn, COUNT_FORMS)
+        return count_reply(fits.whole(self.counts.median(turn.truth)), turn)
 
 
 class MeanPrior(Prior):
@@ -92,33 +94,35 @@ class MeanPrior(Prior):
     )
 
     @cached_property
-    def depth_m(self) -> np.ndarray:
-        """The exponential of the mean held-out log depth, in metres, on the grid of fits."""
-        return fits.mean_depth_m(self.held_out)
+    def log_depths(self) -> fits.MapFit:
+        """The held-out log depths."""
+        return fits.log_depths(self.held_out)
 
     @cached_property
-    def normals(self) -> np.ndarray:
-        """The mean held-out normals on the grid of fits."""
-        return fits.mean_normals(self.held_out)
+    def normals(self) -> fits.MapFit:
+        """The held-out normals."""
+        return fits.normal_maps(self.held_out)
 
     @cached_property
-    def count(self) -> int:
-        """The mean held-out count, halves rounded up."""
-        return fits.mean_count(self.held_out)
+    def counts(self) -> fits.ValueFit:
+        """The held-out counts."""
+        return fits.counts(self.held_out)
 
     def answer(self, turn: Turn) -> Reply:
         """Return the mean in the declared form at the work size."""
-        kind = require_form(self.method, turn, ("depth", "normals", "dots", "text"))
+        kind = require_form(self.method, turn, ("depth", "normals", *COUNT_FORMS))
         if kind == "depth":
             return canvas.picture_reply(self._paint_depth(turn))
         if kind == "normals":
-            resized = paint.resize_channels(self.normals, *canvas.work_size(turn))
+            mean = self.normals.mean(turn.truth)
+            resized = paint.resize_channels(mean, *canvas.work_size(turn))
             return canvas.picture_reply(paint.paint_normals(resized, turn.answer_form))
-        return count_reply(self.count, turn)
+        return count_reply(fits.whole(self.counts.mean(turn.truth)), turn)
 
     def _paint_depth(self, turn: Turn) -> np.ndarray:
-        everywhere = np.ones(self.depth_m.shape, dtype=bool)
-        nearness = paint.nearness_of(self.depth_m, everywhere, self.settings["depth_code"])
+        depth_m = np.exp(self.log_depths.mean(turn.truth)[..., 0])
+        everywhere = np.ones(depth_m.shape, dtype=bool)
+        nearness = paint.nearness_of(depth_m, everywhere, self.settings["depth_code"])
         resized = images.resize_depth(nearness, *canvas.work_size(turn))
         return paint.paint_nearness(resized, turn.answer_form["near"], self.settings["bit_depth"])
 
@@ -153,7 +157,7 @@ def truth_digest(method: str, held_out: Sequence[Sample], fields: Sequence[str])
 
 
 def count_reply(count: int, turn: Turn) -> Reply:
-    """Return a count as a number, or as dots on a regular grid painted on the input.
+    """Return a count as a number, or as marks on a regular grid in the declared form.
 
     Raises:
         SpecError: the turn asks for a text that is not a whole number.
@@ -163,10 +167,8 @@ def count_reply(count: int, turn: Turn) -> Reply:
         if form["content"] != "integer":
             raise SpecError(f"a count prior has no answer to a text of content '{form['content']}'")
         return Reply(outcome=Outcome.OK, text=str(count))
-    picture = canvas.work_picture(turn)
-    height, width = picture.shape[:2]
-    points = paint.grid_points(count, width, height)
-    return canvas.picture_reply(paint.paint_dots(picture, points, tuple(form["colour"])))
+    points = marks.grid_points(count, *canvas.work_size(turn))
+    return canvas.picture_reply(painted.paint_count(turn, points))
 
 
 def centred_ellipse(area_share: float, width: int, height: int) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gensight import images
 from gensight.models import Reply, Turn
-from gensight.models.reference import canvas, paint
+from gensight.models.reference import canvas, painted
 from gensight.models.reference.floors import require_form
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ class Salient:
         pass
 
     def answer(self, turn: Turn) -> Reply:
-        """Return the mask in the declared colours at the work size."""
-        require_form("salient", turn, ("mask",))
+        """Return the mask in the declared colours, or as a tint, at the work size."""
+        require_form("salient", turn, ("mask", "overlay"))
         picture = canvas.work_picture(turn)
         height, width = picture.shape[:2]
         small = images.resize_picture(picture, *images.fit_long_side(width, height, LONG_SIDE_PX))
         mask = images.resize_mask(salient_mask(small), width, height)
-        return canvas.picture_reply(paint.paint_mask(mask, turn.answer_form))
+        return painted.mask_reply(mask, turn)
 
 
 def salient_mask(picture: np.ndarray) -> np.ndarray:
