@@ -29,6 +29,7 @@ MEASUREMENTS: tuple[Callable[[], Iterator[Measurement]], ...] = (
     memory.reading_memory,
     pipeline.empty_cells,
     pipeline.nothing_to_do,
+    pipeline.whole_plan,
 )
 
 

@@ -158,7 +158,7 @@ def test_a_target_that_would_be_a_guess_is_one_line(tmp_path, masks):
         (["--prediction", "none.png", "--target", "{half}"], "no such file"),
         (
             ["--prediction", "{half}", "--target", "{half}", "--method", "cut"],
-            "allowed: kmeans, otsu",
+            "allowed: kmeans, kmeans_rgb, otsu",
         ),
     ],
 )

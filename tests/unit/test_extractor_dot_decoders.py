@@ -249,10 +249,10 @@ GRID = [
     }
     for variant in ("diff_red_blob", "blobdetector", "circularity")
     for floor in (100, 160, 230)
-    for least in (1, 12, 60)
+    for least in (1, 12)
     for most in (100, 1500)
-    for roundness in (0.5, 0.6, 0.8)
-    for ratio in (0.1, 0.5, 0.8)
+    for roundness in (0.5, 0.8)
+    for ratio in (0.1, 0.5)
 ]
 
 

@@ -21,7 +21,7 @@ def test_module_declares_what_a_metric_needs(name):
     assert module.MEASURE in measures.names()
     assert isinstance(module.HIGHER_IS_BETTER, bool)
     assert isinstance(module.UNIT, str)
-    assert module.INTERVAL in ("mean", "ratio", "rate", "none")
+    assert module.INTERVAL in KINDS
     assert module.value({}) is None
     assert module.aggregate({}) is None
     assert module.value.__doc__

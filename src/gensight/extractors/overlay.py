@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import cv2
 import numpy as np
 
 from gensight.extractors import Answer, Reading
@@ -60,11 +61,15 @@ def tint_opacity(
 
     Both pictures are uint8 RGB (H, W, 3); a pixel that went another way, or back, has 0.
     """
-    before = source.astype(np.float32)
-    way = np.array(colour, np.float32) - before
-    length = np.maximum(np.einsum("ijk,ijk->ij", way, way), np.float32(min_distance) ** 2)
-    gone = np.einsum("ijk,ijk->ij", marked.astype(np.float32) - before, way)
-    return np.floor(np.clip(gone / length, 0, 1) * 255 + 0.5).astype(np.uint8)
+    length, gone = (np.zeros(source.shape[:2], np.float32) for _ in range(2))
+    # Channel by channel: a large picture in floats is several times its own size.
+    for after, before, level in zip(cv2.split(marked), cv2.split(source), colour, strict=True):
+        start = before.astype(np.float32)
+        way = np.float32(level) - start
+        length += way * way
+        gone += (after - start) * way
+    gone /= np.maximum(length, np.float32(min_distance) ** 2)
+    return np.floor(np.clip(gone, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
 def _read(answer: Answer, settings: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -7,7 +7,7 @@ rule that finds nothing leaves a `Gap`, which is logged and drawn in words.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 
 from gensight.figures.rules import pick, pool_of, rule_text
@@ -107,7 +107,13 @@ def choose(
             place = None if rule == "failed" else pool.index(row)
             example = _example(spec, model, row, rule, place, len(pool))
             choice.examples.append(replace(example, restricted=passed_over))
-    return choice
+    return choice if spec.chosen_on is None else _told_of(choice, spec.chosen_on)
+
+
+def _told_of(choice: Choice, leader: str) -> Choice:
+    """Return a choice whose texts say that other models are shown on the same samples."""
+    told = [replace(e, rule_text=f"{e.rule_text}, chosen on {leader}") for e in choice.examples]
+    return Choice(told, choice.gaps)
 
 
 def same_samples(
@@ -135,7 +141,7 @@ def same_samples(
         choice.examples.append(
             replace(
                 _example(spec, model, row, example.rule, None, example.n),
-                rule_text=f"{example.rule_text}, chosen on {example.model}",
+                rule_text=example.rule_text,
                 chosen_on=example.model,
                 restricted=example.restricted,
             )
@@ -143,15 +149,15 @@ def same_samples(
     return choice
 
 
-def examples_json(shown: Mapping[str, Choice] | Choice) -> str:
+def examples_json(panels: Iterable[tuple[str | None, Choice]]) -> str:
     """Return choices as JSON: one object per example in drawing order, then the gaps.
 
-    Missing is null; the choices of several panels carry the panel's title.
+    Missing is null. Each choice comes with the title of its panel, which its objects then carry,
+    or with None.
     """
-    panels = {None: shown} if isinstance(shown, Choice) else shown
     rows = [
         ({} if title is None else {"panel": title}) | asdict(row)
-        for title, choice in panels.items()
+        for title, choice in panels
         for row in (*choice.examples, *choice.gaps)
     ]
     return json.dumps(rows, indent=1, ensure_ascii=False) + "\n"

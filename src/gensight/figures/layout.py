@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from gensight.errors import GensightError
 from gensight.figures import style
-from gensight.figures.tiles import Tile
+from gensight.figures.items import Tile
 
 LEFT_IN = 0.07
 CAPTION_PT, CAPTION_LINE_IN = 5.5, 0.085

@@ -11,8 +11,8 @@ import matplotlib
 import numpy as np
 
 from gensight import images
-from gensight.figures.pictures import INVALID_RGB, shrunk
 from gensight.figures.items import NO_TRUTH, GalleryItem, Tile, unread
+from gensight.figures.pictures import INVALID_RGB, shrunk
 from gensight.truths import known_normals, valid_depth
 
 DEPTH_COLOURS = "viridis_r"
@@ -96,5 +96,3 @@ def normals_tiles(item: GalleryItem) -> tuple[Tile, Tile]:
     colours = np.round((np.nan_to_num(normals) + 1) * 127.5).clip(0, 255).astype(np.uint8)
     colours[~known] = INVALID_RGB
     return extracted, Tile(shrunk(colours))
-
-

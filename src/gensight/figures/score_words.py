@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gensight.figures.examples import ChosenExample
 from gensight.figures.rules import NOT_FAILED
 from gensight.rounding import rounded
@@ -34,4 +36,5 @@ def failure_text(example: ChosenExample) -> str | None:
 
 def _number(spec: GallerySpec, example: ChosenExample, missing: str) -> str:
     number = example.value if example.raw is None else example.raw
-    return missing if number is None else rounded(number, spec.decimals, spec.scale)
+    known = number is not None and math.isfinite(number)
+    return rounded(number, spec.decimals, spec.scale) if known else missing

@@ -120,9 +120,7 @@ def _detection(item: GalleryItem, source: np.ndarray) -> tuple[Tile, Tile]:
     return extracted, _boxes_tile(source, item.truth.target_boxes, _true_size(item))
 
 
-def _boxes_tile(
-    source: np.ndarray, boxes: list[dict[str, float]], size: tuple[int, int]
-) -> Tile:
+def _boxes_tile(source: np.ndarray, boxes: list[dict[str, float]], size: tuple[int, int]) -> Tile:
     picture = pictures.pale(source)
     across, down = picture.shape[1] / size[0], picture.shape[0] / size[1]
     for box in boxes:

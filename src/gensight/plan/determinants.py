@@ -146,7 +146,26 @@ class Determinants(Cells):
                 scorer.extractor,
                 scorer.parameters,
             ),
+            "within": self._within(cell.benchmark, scorer),
             "ranks": scorer.ranks,
+        }
+
+    def _within(self, benchmark: str, scorer: ScorerSpec) -> dict[str, Any] | None:
+        """Return what determines the extractor that another one calls with a grid of parameters."""
+        inner = scorer.parameters.get("extractor")
+        if not isinstance(inner, str):
+            return None
+        grid = scorer.parameters.get("grid", {})
+        first = {key: values[0] for key, values in grid.items() if values}
+        return {
+            "extractor_version": _version("extractors", inner),
+            "parameters": declared.merged(
+                f"config/benchmarks/{benchmark}.yaml",
+                "scorers.parameters.grid",
+                "extractors",
+                inner,
+                {**scorer.parameters.get("parameters", {}), **first},
+            ),
         }
 
     def score(self, cell: Cell, scorer: str) -> dict[str, Any]:

@@ -193,7 +193,7 @@ def _as_normal(statistics: np.ndarray, clusters: int | None) -> np.ndarray:
     if clusters < 2:
         return np.zeros_like(statistics)
     narrowed = statistics * math.sqrt((clusters - 1) / clusters)
-    # The upper tail, which keeps its digits, and the lower half of it by symmetry.
+    # Lower tails keep their digits where upper ones would round to 1.
     return np.abs(ndtri(stdtr(clusters - 1, -narrowed)))
 
 

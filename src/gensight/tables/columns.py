@@ -23,8 +23,9 @@ def printed_columns(
         options = options.model_copy(update={"show_rank": False})
     if not index.has_rows:  # numbers in print alone: nothing was read here
         options = options.model_copy(update={"show_coverage": False, "show_gain": False})
+    columns = [c for c in spec.columns if index.has_rows or c.published is not None]
     block: list[Column] = []
-    for column in _about_subjects(spec.columns, infos, subjects):
+    for column in _about_subjects(columns or spec.columns, infos, subjects):
         label = benchmarks.get(column.benchmark, column.benchmark)
         group = label if column.group is None else column.group
         if block and block[-1].group != group:

@@ -1,0 +1,89 @@
+"""The score stage: classes of failure reach every score, and feed none of its numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gensight.images import encode_mask
+from gensight.records import Prediction, RowFile, Sample, Score, write_rows
+from gensight.stages.score import score
+
+SIDE = 16
+SAMPLED = {"stage": "samples"}
+GENERATED = {"stage": "generations", "requests": {"samples": SAMPLED}}
+MASKS = {"stage": "predictions", "extractor": "mask", "generations": GENERATED}
+CLASSES = {"stage": "predictions", "extractor": "failure_class", "generations": GENERATED}
+
+
+def target() -> np.ndarray:
+    mask = np.zeros((SIDE, SIDE), np.bool_)
+    mask[:8] = True
+    return mask
+
+
+@pytest.fixture
+def scored(tmp_path, monkeypatch):
+    """Score one perfect mask per class; return the gIoU rows by class."""
+    monkeypatch.chdir(tmp_path)
+
+    def _scored(classes: list[str | None], *, asked: bool = True) -> dict[int, Score]:
+        names = range(len(classes))
+        samples = [
+            Sample(
+                sample_id=f"s{rank}",
+                rank=rank,
+                cluster_id="c",
+                population_n=99,
+                label_flag=rank == 0,
+                image={"bytes": b"", "path": None},
+                width=SIDE,
+                height=SIDE,
+                target_mask=encode_mask(target()),
+            )
+            for rank in names
+        ]
+        write_rows("samples.parquet", Sample, samples, SAMPLED)
+        head = [
+            {"sample_id": f"s{r}", "rank": r, "cluster_id": "c", "outcome": "ok"} for r in names
+        ]
+        masks = [
+            Prediction(**h, variant="otsu", status="ok", mask=encode_mask(target())) for h in head
+        ]
+        write_rows("mask.parquet", Prediction, masks, MASKS)
+        found = [
+            Prediction(**h, variant="blind", status="ok", failure_blind=name)
+            for h, name in zip(head, classes, strict=True)
+        ]
+        write_rows("classes.parquet", Prediction, found, CLASSES)
+        plan = {
+            "measure": "overlap",
+            "metrics": {"giou": {}},
+            "settings": {},
+            "predictions": MASKS,
+            "classes": CLASSES if asked else None,
+        }
+        files = ["mask.parquet", "classes.parquet"] if asked else ["mask.parquet"]
+        score("samples.parquet", files, "scores.parquet", plan)
+        rows = RowFile("scores.parquet", Score)
+        return {row.rank: row for row in rows if row.kind == "metric"}
+
+    return _scored
+
+
+def test_a_class_decides_the_format_and_leaves_the_number(scored):
+    classes = ["ok", "drift:global", "inverted", "copy", "wrong_format:overlay", "ambiguous"]
+    rows = scored(classes)
+    assert [rows[rank].failure_blind for rank in range(6)] == classes
+    assert [rows[rank].format_valid for rank in range(6)] == [True] * 3 + [False] * 3
+    assert {row.value for row in rows.values()} == {100.0}
+
+
+def test_without_classes_the_picture_alone_decides(scored):
+    rows = scored(["copy"], asked=False)
+    assert (rows[0].failure_blind, rows[0].format_valid) == (None, True)
+
+
+def test_scores_carry_what_the_summary_needs_of_their_sample(scored):
+    rows = scored(["ok", "ok"])
+    assert [(r.population_n, r.label_flag) for r in rows.values()] == [(99, True), (99, False)]

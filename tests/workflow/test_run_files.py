@@ -1,0 +1,58 @@
+"""The shipped run files plan without data, stay small, and print what a paper prints."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+from conftest import Checkout
+
+pytestmark = pytest.mark.workflow
+
+PROBEGEN = ("--configfile", "config/runs/probegen.yaml")
+PUBLISHED = (*PROBEGEN, "config/runs/published_only.yaml")
+#: Every run file must stay plannable and pleasant.
+MOST_JOBS = 2000
+MOST_TWIN_JOBS = 300
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory) -> Checkout:
+    """A checkout in which nothing was run, without any data set."""
+    return Checkout(tmp_path_factory.mktemp("run_files") / "checkout")
+
+
+def test_probegen_plans_whole_without_any_data(fresh):
+    jobs = fresh.planned(*PROBEGEN)
+    assert sum(jobs.values()) < MOST_JOBS
+    assert jobs["sample"] == 11
+    assert jobs["tabulate"] == 9
+    assert jobs["sweep"] == 1
+
+
+def test_the_twin_is_small(fresh):
+    jobs = fresh.planned("--configfile", "config/runs/twin.yaml")
+    assert sum(jobs.values()) <= MOST_TWIN_JOBS
+    assert jobs["tabulate"] == 9
+
+
+def test_a_data_set_that_is_not_here_is_one_line(fresh):
+    done = fresh.snakemake("results/samples/refcoco.parquet", *PROBEGEN, check=False)
+    assert done.returncode != 0
+    log = (fresh.folder / "logs/sample/refcoco.log").read_text()
+    assert "Traceback" not in log
+    (line,) = [line for line in log.splitlines() if line.startswith("gensight: ")]
+    assert "data/refcoco" in line and "refer" in line
+
+
+def test_tables_in_print_need_no_model_and_no_data(fresh):
+    jobs = fresh.planned("results/tables/all.tex", *PUBLISHED)
+    assert jobs == {"tabulate": 9, "collect_tables": 1}
+    fresh.snakemake("results/tables/all.tex", *PUBLISHED)
+    text = (fresh.folder / "results/tables/probegen_table_2.csv").read_text()
+    rows = csv.DictReader(text.splitlines())
+    found = {(r["label"], r["column_group"], r["column"]): r["printed"] for r in rows}
+    assert found["Nano Banana Pro", "RefCOCO", "gIoU"] == "70.7"
+    assert found["Seedream-4.5", "RefCOCOg", "cIoU"] == "×"
+    # Asked for the measured tables, the same checkout makes them anew.
+    assert fresh.planned("results/tables/probegen_table_2.tex", *PROBEGEN)["generate_hosted"] > 0
