@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gensight import measures, metrics
 from gensight.errors import SpecError
+from gensight.statistics.estimates import KINDS
 
 NAN = math.nan
 

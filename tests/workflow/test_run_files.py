@@ -26,14 +26,14 @@ def test_probegen_plans_whole_without_any_data(fresh):
     jobs = fresh.planned(*PROBEGEN)
     assert sum(jobs.values()) < MOST_JOBS
     assert jobs["sample"] == 11
-    assert jobs["tabulate"] == 9
+    assert jobs["tabulate"] == 18
     assert jobs["sweep"] == 1
 
 
 def test_the_twin_is_small(fresh):
     jobs = fresh.planned("--configfile", "config/runs/twin.yaml")
     assert sum(jobs.values()) <= MOST_TWIN_JOBS
-    assert jobs["tabulate"] == 9
+    assert jobs["tabulate"] == 11
 
 
 def test_a_data_set_that_is_not_here_is_one_line(fresh):

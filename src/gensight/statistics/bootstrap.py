@@ -30,6 +30,7 @@ class Interval(NamedTuple):
 
 
 NO_INTERVAL = Interval(None, None, "none")
+BOOTSTRAP_T = "bootstrap-t of the log"
 #: At least this share of the replicates must be defined.
 LEAST_DEFINED = 0.95
 
@@ -41,8 +42,9 @@ def percentile_interval(
 
     No interval where more than a twentieth of them is undefined.
 
-    >>> percentile_interval(np.arange(201.0))
-    Interval(low=5.0, high=195.0, method='percentile')
+    >>> low, high, method = percentile_interval(np.arange(201.0))
+    >>> round(low, 6), round(high, 6), method
+    (5.0, 195.0, 'percentile')
     """
     defined = replicates[~np.isnan(replicates)]
     if len(defined) < max(1, LEAST_DEFINED * len(replicates)):
@@ -91,25 +93,27 @@ def log_t_interval(fitted: Estimate) -> Interval:
 def bootstrap_t_interval(sums: ClusterSums, fitted: Estimate, matrix: ResamplingMatrix) -> Interval:
     """Return the bootstrap-t interval of the log of a mean, or of the root of one.
 
-    `sums` has one pool over ones. A mean of 0, or no spread, gives no interval.
+    `sums` has one pool over ones. A mean of 0 gives no interval, and equal clusters one without
+    width.
     """
-    mean = fitted.value**2 if sums.form.root else fitted.value
-    # The relative standard error of a root is half that of the mean.
-    error = fitted.standard_error / fitted.value if fitted.value > 0 else 0.0
-    error *= 2 if sums.form.root else 1
-    if not 0 < error < math.inf:
+    if fitted.degrees_of_freedom < 1 or fitted.value <= 0:
         return NO_INTERVAL
+    if not fitted.standard_error:
+        return Interval(fitted.value, fitted.value, BOOTSTRAP_T)
+    # The relative standard error of a root is half that of its mean.
+    power = 0.5 if sums.form.root else 1.0
+    mean, error = fitted.value ** (1 / power), fitted.standard_error / fitted.value / power
     means, errors = _replicate_errors(sums, matrix)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = (np.log(means) - math.log(mean)) * means / errors
     # A replicate without any error lies infinitely far below.
     found = np.where(means == 0, -np.inf, found)
-    low_t, high_t, method = percentile_interval(found, "bootstrap-t of the log")
+    low_t, high_t, method = percentile_interval(found, BOOTSTRAP_T)
     if low_t is None or high_t is None:
         return NO_INTERVAL
-    power = 0.5 if sums.form.root else 1.0
-    low = fitted.value * math.exp(-power * high_t * error)
-    return Interval(low, fitted.value * math.exp(-power * low_t * error), method)
+    with np.errstate(over="ignore"):
+        low, high = fitted.value * np.exp(-power * error * np.array([high_t, low_t]))
+    return Interval(float(low), float(high), method) if math.isfinite(high) else NO_INTERVAL
 
 
 def _replicate_errors(sums: ClusterSums, matrix: ResamplingMatrix) -> tuple[np.ndarray, np.ndarray]:
