@@ -1,4 +1,4 @@
-"""The features of PROTOCOLS 3.2, each group measured when a rule first asks for one of it."""
+"""The features of PROTOCOLS 3.2, each group measured when a rule first asks for it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,35 @@ GROUPS: dict[Group, tuple[str, ...]] = {
     tones.autocorrelation: ("autocorrelation",),
     tones.chroma: ("chroma",),
     tones.bimodality: ("extreme_share", "otsu_share", "levels"),
-    tones.shapes: ("white_share", "border_white_share", "stroke_px", "filled_gain"),
+    tones.shapes: (
+        "white_share",
+        "border_white_share",
+        "stroke_px",
+        "filled_gain",
+        "dark_parts",
+        "dark_stroke_px",
+    ),
     tones.colours: ("colours", "colour_chroma"),
-    tones.colormap: ("colormap_distance",),
+    tones.flatness: ("flat_share",),
+    tones.colormap: ("colormap_distance", "colour_bins"),
     likeness.similarity: ("ssim", "lab_difference"),
     likeness.layout: ("layout",),
     likeness.filter_fit: ("filter_fit", "affine_fit"),
-    likeness.overlay: ("residual_share", "residual_compactness", "residual_outside"),
-    likeness.cutout: ("modal_share", "rest_flat_share", "modal_share_of_input", "cutout_ssim"),
-    motion.edge_agreement: ("edge_recall", "edge_precision"),
+    likeness.departure: (
+        "residual_share",
+        "residual_compactness",
+        "residual_hue",
+        "residual_outside",
+    ),
+    likeness.cutout: (
+        "modal_share",
+        "modal_share_of_input",
+        "kept_share",
+        "rest_flat_share",
+        "cutout_ssim",
+    ),
+    likeness.panels: ("panel_ssim",),
+    motion.edge_agreement: ("edge_recall", "edge_precision", "answer_edge_px"),
     motion.edge_alignment: (
         "edge_shift_share",
         "edge_scale",
@@ -34,6 +54,7 @@ GROUPS: dict[Group, tuple[str, ...]] = {
         "shift_x_share",
         "shift_y_share",
         "scale",
+        "anisotropy",
         "rotation_deg",
         "ssim_aligned",
         "ssim_gain",

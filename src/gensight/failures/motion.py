@@ -8,7 +8,14 @@ import cv2
 import numpy as np
 from scipy import fft
 
-from gensight.failures.pictures import Pair, edges, mean_within, one_thread, ssim_map
+from gensight.failures.pictures import (
+    CANNY_SIGMA_PX,
+    Pair,
+    edges,
+    mean_within,
+    one_thread,
+    ssim_map,
+)
 
 TOLERANCE_PX = 2
 # Edges attract within a few pixels; the mean of this box is taken off, so clutter attracts nothing.
@@ -30,7 +37,8 @@ def edge_agreement(pair: Pair) -> dict[str, float]:
     A picture without edges has none to lose and none to invent: 1.
     """
     recall, precision = _agreement(pair, pair.answer_edges)
-    return {"edge_recall": recall, "edge_precision": precision}
+    n_edges = float(np.count_nonzero(pair.answer_edges))
+    return {"edge_recall": recall, "edge_precision": precision, "answer_edge_px": n_edges}
 
 
 def _agreement(pair: Pair, answer_edges: np.ndarray) -> tuple[float, float]:
@@ -129,11 +137,18 @@ def registration(pair: Pair) -> dict[str, float]:
         "shift_x_share": float(shift[0]) / pair.long_side_px,
         "shift_y_share": float(shift[1]) / pair.long_side_px,
         "scale": math.sqrt(abs(float(np.linalg.det(warp[:, :2].astype(np.float64))))),
+        "anisotropy": _anisotropy(warp),
         "rotation_deg": math.degrees(math.atan2(warp[1, 0] - warp[0, 1], warp[0, 0] + warp[1, 1])),
         "ssim_aligned": likeness,
         "ssim_gain": likeness - mean_within(pair.likeness, seen),
         "edge_recall_aligned": _agreement(pair, edges(aligned) & seen)[0],
     }
+
+
+def _anisotropy(warp: np.ndarray) -> float:
+    """Return the larger over the smaller scale of an affine map; infinite where it collapses."""
+    large, small = np.linalg.svd(warp[:, :2].astype(np.float64), compute_uv=False)
+    return float(large / small) if small > 0 else math.inf
 
 
 def _frame(pair: Pair, warp: np.ndarray) -> np.ndarray:
@@ -251,10 +266,8 @@ def flow(pair: Pair) -> dict[str, float]:
 
 
 def _textured(grey: np.ndarray) -> np.ndarray:
-    smooth = cv2.GaussianBlur(grey, (0, 0), CANNY).astype(np.float32)
+    smooth = cv2.GaussianBlur(grey, (0, 0), CANNY_SIGMA_PX).astype(np.float32)
     across, down = cv2.Sobel(smooth, cv2.CV_32F, 1, 0), cv2.Sobel(smooth, cv2.CV_32F, 0, 1)
     slope = np.hypot(across, down)
     return slope >= np.percentile(slope, TEXTURED_PERCENTILE)
 
-
-CANNY = 1.2

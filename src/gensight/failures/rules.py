@@ -40,12 +40,28 @@ def degenerate(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     return None
 
 
+def panelled(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """The input squeezed to one side, or into a half or a quarter: something stands beside it."""
+    squeezed = (
+        seen["registration"] >= limits["registration"]
+        and seen["anisotropy"] >= limits["assumed_panel_anisotropy"]
+    )
+    if squeezed or _has_panel(seen, limits):
+        return "wrong_format", "other"
+    return None
+
+
+def _has_panel(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    least = limits["assumed_panel_ssim"]
+    # A picture that is the input as a whole needs no search for it in its parts.
+    return seen["ssim"] < least and seen["panel_ssim"] >= least
+
+
 # Counting: the right answer is the input with dots on it.
 
 
 def moved(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     """The input, moved as a whole or bent."""
-    bent = _bent(seen, limits)
     shift = math.hypot(seen["shift_x_share"], seen["shift_y_share"])
     out_of_place = (
         shift > limits["drift_shift_share"]
@@ -53,11 +69,12 @@ def moved(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
         or abs(seen["rotation_deg"]) > limits["drift_rotation_deg"]
     )
     registered = seen["registration"] >= limits["registration"]
-    if registered and out_of_place and seen["ssim_gain"] >= limits["assumed_drift_gain"]:
-        # An affine map that undoes little of what a free flow undoes is not the whole story.
-        partly = seen["ssim_gain"] < limits["assumed_global_gain_share"] * seen["flow_gain"]
-        return "drift", "local" if bent and partly else "global"
-    return ("drift", "local") if bent else None
+    # An affine map that undoes little of what a free flow undoes is not the whole story.
+    partly = seen["ssim_gain"] < limits["assumed_global_gain_share"] * seen["flow_gain"]
+    if _bent(seen, limits) and (partly or not registered):
+        return "drift", "local"
+    gains = seen["ssim_gain"] >= limits["assumed_drift_gain"]
+    return ("drift", "global") if registered and out_of_place and gains else None
 
 
 def _bent(seen: Evidence, limits: Mapping[str, Any]) -> bool:
@@ -108,58 +125,83 @@ def painted_over(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     return None
 
 
+def drawn_instead(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """A drawing where the input should be: dots or letters on a page, a mask."""
+    if not _has_few_colours(seen, limits) or _keeps_edges(seen, limits):
+        return None
+    black_ground = seen["border_white_share"] <= limits["inverted_border_share"]
+    is_mask = black_ground and _is_grey(seen, limits) and _is_two_valued(seen, limits)
+    return "wrong_format", "mask" if is_mask else "other"
+
+
 # Segmentation and depth: the right answer is a drawing in black, grey and white.
 
 
+def _is_grey(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    return seen["chroma"] < limits["grey_chroma"]
+
+
+def _has_few_colours(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    return seen["colours"] <= limits["mask_colours"]
+
+
+def _keeps_edges(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    return seen["edge_recall"] >= limits["filter_edge_recall"]
+
+
+def _is_drawing(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    return _is_grey(seen, limits) and seen["edge_recall"] < limits["drawing_edge_recall"]
+
+
+def _is_two_valued(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    ends = seen["extreme_share"] >= limits["extreme_share"]
+    return ends and seen["otsu_share"] >= limits["otsu_share"]
+
+
+def overlaid(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """The input but for one region, which has another hue."""
+    least, most = limits["assumed_overlay_min_share"], limits["assumed_overlay_max_share"]
+    region = (
+        least <= seen["residual_share"] <= most
+        and seen["residual_compactness"] >= limits["assumed_overlay_compactness"]
+        and seen["residual_hue"] >= limits["assumed_overlay_hue"]
+        and seen["residual_outside"] <= limits["assumed_overlay_outside"]
+    )
+    return ("wrong_format", "overlay") if region and _keeps_edges(seen, limits) else None
+
+
 def recoloured(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
-    """The input in its own or other colours, all over or but for one region."""
-    kept = seen["edge_recall"] >= limits["filter_edge_recall"]
-    if not kept or seen["filter_fit"] < limits["filter_fit"]:
+    """The input in its own or other colours, all over."""
+    # The mask of a target with a colour of its own is a filter too, but of few colours and edges;
+    # dark filters lose edges as well, and keep their colours.
+    drawn = _is_grey(seen, limits) or _has_few_colours(seen, limits)
+    if seen["filter_fit"] < limits["filter_fit"] or (drawn and not _keeps_edges(seen, limits)):
         return None
-    if _overlaid(seen, limits):
-        return "wrong_format", "overlay"
     alike = seen["ssim"] >= limits["copy_ssim"]
     if alike and seen["lab_difference"] < limits["copy_lab_difference"]:
         return "copy", None
     return "filter", None
 
 
-def _overlaid(seen: Evidence, limits: Mapping[str, Any]) -> bool:
-    least, most = limits["assumed_overlay_min_share"], limits["assumed_overlay_max_share"]
-    return (
-        least <= seen["residual_share"] <= most
-        and seen["residual_compactness"] >= limits["assumed_overlay_compactness"]
-        and seen["residual_outside"] <= limits["assumed_overlay_outside"]
-    )
-
-
 def cut_out(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
-    """A part of the input on one colour."""
+    """A part of the input on a plain or faded ground."""
     is_cut = (
         seen["modal_share"] >= limits["assumed_cutout_share"]
         and seen["modal_share_of_input"] < limits["assumed_cutout_input_share"]
-        and seen["cutout_ssim"] >= limits["cutout_ssim"]
         and seen["rest_flat_share"] < limits["assumed_cutout_flat_share"]
+        and (
+            seen["kept_share"] >= limits["assumed_cutout_kept_share"]
+            or seen["cutout_ssim"] >= limits["cutout_ssim"]
+        )
     )
     return ("wrong_format", "cutout") if is_cut else None
 
 
 def coloured_mask(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     """A mask whose colours are not black and white."""
-    few = seen["colours"] <= limits["mask_colours"]
-    if few and seen["colour_chroma"] > limits["colour_chroma"]:
+    if _has_few_colours(seen, limits) and seen["colour_chroma"] > limits["colour_chroma"]:
         return "wrong_format", "colour_mask"
     return None
-
-
-def _is_drawing(seen: Evidence, limits: Mapping[str, Any]) -> bool:
-    grey = seen["chroma"] < limits["grey_chroma"]
-    return grey and seen["edge_recall"] < limits["drawing_edge_recall"]
-
-
-def _is_two_valued(seen: Evidence, limits: Mapping[str, Any]) -> bool:
-    ends = seen["extreme_share"] >= limits["extreme_share"]
-    return ends and seen["otsu_share"] >= limits["otsu_share"]
 
 
 def outlined(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
@@ -175,10 +217,18 @@ def mask(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     """Black and white: right, inverted, or suspected to lie beside what it should cover."""
     if not (_is_drawing(seen, limits) and _is_two_valued(seen, limits)):
         return None
-    border = seen["border_white_share"] > limits["inverted_border_share"]
-    if border and seen["white_share"] > limits["inverted_white_share"]:
-        return "inverted", None
+    if seen["border_white_share"] > limits["inverted_border_share"]:
+        if _is_page(seen, limits):
+            return "wrong_format", "other"
+        if seen["white_share"] > limits["inverted_white_share"]:
+            return "inverted", None
     return _placed(seen, limits)
+
+
+def _is_page(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    """Say whether a white picture shows letters: many dark parts, and thin."""
+    many = seen["dark_parts"] >= limits["assumed_page_parts"]
+    return many and seen["dark_stroke_px"] < limits["outline_width_px"]
 
 
 def _placed(seen: Evidence, limits: Mapping[str, Any]) -> Finding:
@@ -186,6 +236,9 @@ def _placed(seen: Evidence, limits: Mapping[str, Any]) -> Finding:
         seen["edge_precision"] < limits["suspected_edge_precision"]
         and seen["edge_gain"] >= limits["suspected_edge_gain"]
         and seen["edge_shift_share"] >= limits["suspected_shift_share"]
+        # A short outline fits somewhere by chance, and so does one that fits nowhere well.
+        and seen["answer_edge_px"] >= limits["assumed_suspected_edge_px"]
+        and seen["edge_precision_aligned"] >= limits["assumed_suspected_aligned"]
     )
     return ("drift", "possible") if suspected else ("ok", None)
 
@@ -198,18 +251,31 @@ def grey_drawing(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
 
 def not_shaded(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     """Where depth was asked for: a colour map, a mask, flat regions."""
-    coloured = seen["chroma"] > limits["colour_chroma"]
-    if coloured and seen["colormap_distance"] < limits["colormap_distance"]:
+    if seen["chroma"] > limits["colour_chroma"] and _is_colormap(seen, limits):
         return "wrong_format", "colormap"
-    if seen["extreme_share"] >= limits["extreme_share"]:
+    if _is_two_valued(seen, limits) and seen["levels"] < limits["assumed_mask_levels"]:
         return "wrong_format", "mask"
-    return ("wrong_format", "flat_regions") if seen["levels"] < limits["flat_levels"] else None
+    flat = seen["flat_share"] >= limits["assumed_flat_share"] and _keeps_edges(seen, limits)
+    if flat or seen["levels"] < limits["flat_levels"]:
+        return "wrong_format", "flat_regions"
+    return None
+
+
+def _is_colormap(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    """Say whether colours lie on a known map, or on any line where the input's shapes are."""
+    line = (
+        seen["colour_bins"] <= limits["assumed_colormap_bins"]
+        and seen["edge_precision"] >= limits["assumed_colormap_edge_precision"]
+        and not _keeps_edges(seen, limits)
+    )
+    return line or seen["colormap_distance"] < limits["colormap_distance"]
 
 
 def depth_map(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     """Shades of grey that are not the input's: right, or suspected to lie beside it."""
     shaded = seen["levels"] >= limits["depth_levels"]
-    return _placed(seen, limits) if shaded and _is_drawing(seen, limits) else None
+    own = seen["edge_recall"] < limits["assumed_depth_edge_recall"]
+    return _placed(seen, limits) if shaded and own and _is_grey(seen, limits) else None
 
 
 # Every task, at the end: another picture.
@@ -230,17 +296,38 @@ def bent_picture(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
 
 
 RULES: dict[str, tuple[Rule, ...]] = {
-    "counting": (degenerate, moved, filtered, marked, painted_over, redrawn),
+    "counting": (
+        degenerate,
+        panelled,
+        moved,
+        filtered,
+        marked,
+        cut_out,
+        drawn_instead,
+        painted_over,
+        redrawn,
+    ),
     "segmentation": (
         degenerate,
+        overlaid,
         recoloured,
         cut_out,
         coloured_mask,
         outlined,
         mask,
         grey_drawing,
+        panelled,
         bent_picture,
         redrawn,
     ),
-    "depth": (degenerate, recoloured, not_shaded, depth_map, bent_picture, redrawn),
+    "depth": (
+        degenerate,
+        overlaid,
+        recoloured,
+        not_shaded,
+        depth_map,
+        panelled,
+        bent_picture,
+        redrawn,
+    ),
 }

@@ -20,6 +20,7 @@ COLOUR_TOLERANCE = 24
 COLOURS_COVER, COLOURS_COUNTED = 0.95, 8
 COLOUR_SHARE = 0.001
 SAMPLED_PIXELS = 4096
+PART_AREA_PX, FLAT_LEVELS = 8, 2
 
 
 def contrast(pair: Pair) -> dict[str, float]:
@@ -96,24 +97,40 @@ def foreground(pair: Pair) -> np.ndarray:
 
 
 def shapes(pair: Pair) -> dict[str, float]:
-    """Return share, border, stroke width and holes of the bright class.
+    """Return share, border, stroke width, holes and dark parts of the bright class.
 
     `stroke_px` is area over perimeter, half the width of a line; `filled_gain` is how often the
-    area grows when holes are filled (1: none).
+    area grows when holes are filled (1: none). `dark_parts` counts the regions of the dark class,
+    and `dark_stroke_px` is their stroke: letters on a page are many and thin.
     """
     mask = foreground(pair).astype(np.uint8)
     area = int(mask.sum())
     border = np.concatenate([mask[0], mask[-1], mask[1:-1, 0], mask[1:-1, -1]])
     outer, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    every, _ = cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
-    perimeter = sum(cv2.arcLength(contour, closed=True) for contour in every)
     filled = cv2.drawContours(np.zeros_like(mask), outer, -1, 1, cv2.FILLED)
+    _, _, dark, _ = cv2.connectedComponentsWithStats(1 - mask)
     return {
         "white_share": area / mask.size,
         "border_white_share": float(border.mean()),
-        "stroke_px": area / max(perimeter, 1.0),
+        "stroke_px": _stroke_px(mask),
         "filled_gain": float(filled.sum()) / max(area, 1),
+        "dark_parts": float(np.count_nonzero(dark[1:, cv2.CC_STAT_AREA] >= PART_AREA_PX)),
+        "dark_stroke_px": _stroke_px(1 - mask),
     }
+
+
+def _stroke_px(mask: np.ndarray) -> float:
+    """Return area over perimeter of all regions of a uint8 mask of 0 and 1."""
+    contours, _ = cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
+    perimeter = sum(cv2.arcLength(contour, closed=True) for contour in contours)
+    return float(mask.sum()) / max(perimeter, 1.0)
+
+
+def flatness(pair: Pair) -> dict[str, float]:
+    """Return the share of pixels whose 3 x 3 neighbours have their grey, up to two levels."""
+    kernel = np.ones((3, 3), np.uint8)
+    spread = cv2.dilate(pair.answer_grey, kernel) - cv2.erode(pair.answer_grey, kernel)
+    return {"flat_share": float((spread <= FLAT_LEVELS).mean())}
 
 
 def colours(pair: Pair) -> dict[str, float]:
@@ -138,16 +155,27 @@ def colours(pair: Pair) -> dict[str, float]:
 
 def modal_colour(pixels: np.ndarray) -> np.ndarray:
     """Return the mean of the fullest of 16^3 colour bins, int16 (3,), of int16 pixels (n, 3)."""
-    code = (pixels >> 4) @ np.array([256, 16, 1], np.int16)
+    code = _bins(pixels)
     fullest = int(np.bincount(code).argmax())
     return pixels[code == fullest].mean(axis=0).round().astype(np.int16)
 
 
 def colormap(pair: Pair) -> dict[str, float]:
-    """Return the mean RGB distance to the nearest of the well-known colour maps."""
+    """Return the mean RGB distance to the nearest of the well-known colour maps, and bins used.
+
+    `colour_bins` is how many of 16^3 bins hold 95 % of the answer: a colour map is a line through
+    them, also where it is paler than the known ones; a photograph is a cloud.
+    """
     pixels = _sampled(pair.answer)
     distances = (tree.query(pixels)[0].mean() for tree in _colormaps())
-    return {"colormap_distance": float(min(distances))}
+    counts = np.sort(np.bincount(_bins(pixels)))[::-1].cumsum()
+    used = int(np.searchsorted(counts, COLOURS_COVER * counts[-1])) + 1
+    return {"colormap_distance": float(min(distances)), "colour_bins": float(used)}
+
+
+def _bins(pixels: np.ndarray) -> np.ndarray:
+    """Return the number of the 16^3 bin of each int16 pixel (n, 3)."""
+    return (pixels >> 4) @ np.array([256, 16, 1], np.int16)
 
 
 @functools.cache

@@ -143,6 +143,7 @@ def _blobs_tile(marked: np.ndarray, gated: np.ndarray, settings: Mapping[str, An
         if accepted([outline], settings):
             centre = (x + (width - 1) / 2, y + (height - 1) / 2)
             radius = max(width, height) / 2 + 2 * line
+            pictures.draw_circles(picture, [centre], radius, (255, 255, 255), 3 * line)
             pictures.draw_circles(picture, [centre], radius, pictures.GREEN, line)
         else:
             first = (x - 2 * line, y - 2 * line)

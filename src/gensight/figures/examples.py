@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 
-from gensight.figures.rules import pick, pool_of, rule_text
+from gensight.figures.rules import answer_of, pick, pool_of, rule_text
 from gensight.records import Score
 from gensight.specs.figures import GalleryModelSpec, GallerySpec
 from gensight.variants import only_variant
@@ -88,22 +88,22 @@ def choose(
         higher_is_better: of the metric.
         restricted: ids of samples that may not be shown.
 
-    An answer that two rules choose is shown once, for the first of them.
+    An answer that a rule has chosen is not chosen again: the next is that equals it, if any.
     """
     hidden = set(restricted)
     rows = _candidates(spec, model, scores)
     showable = [row for row in rows if row.sample_id not in hidden]
     passed_over, choice = len(rows) - len(showable), Choice()
-    shown: set[tuple[str, int]] = set()
+    taken: set[tuple[str, int]] = set()
     for rule in spec.rules:
         pool = pool_of(rule, showable, higher_is_better)
         if not pool:
             why = _why_nothing(rule, len(rows), passed_over)
             choice.gaps.append(_gap(spec, model, rule, why, passed_over))
             continue
-        row = pick(rule, pool)
-        if (row.sample_id, row.repeat) not in shown:
-            shown.add((row.sample_id, row.repeat))
+        row = pick(rule, pool, taken)
+        if row is not None:
+            taken.add(answer_of(row))
             place = None if rule == "failed" else pool.index(row)
             example = _example(spec, model, row, rule, place, len(pool))
             choice.examples.append(replace(example, restricted=passed_over))

@@ -21,8 +21,8 @@ class GalleryItem:
 
     `output` is the answer's picture as returned, None where the archive holds none; `extracted`
     the prediction of the variant shown, None where it was not kept. `orient_source` says whether
-    the benchmark applies the input's EXIF tag. `rule` and `rule_text` say why it was chosen, `fit`
-    under which alignment depth is shown. `score` is the number with its name and all that is to be
+    the benchmark applies the input's EXIF tag. `rule` says why it was chosen, `fit` under
+    which alignment depth is shown. `score` is the number with its name and all that is to be
     said of it, `number` the number alone, `failure` the class of failure in words, None where there
     is none. `settings` are those of the scorer's measure, so that a row shows what the score saw.
     """
@@ -37,7 +37,6 @@ class GalleryItem:
     number: str = ""
     failure: str | None = None
     rule: str = "median"
-    rule_text: str = ""
     fit: str | None = None
     orient_source: bool = True
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -27,10 +27,14 @@ _TILE_GREY = "#F3F3F3"
 
 @dataclass(frozen=True)
 class Strip:
-    """A band of a figure: its height, and what draws it given the figure and the band's top."""
+    """A band of a figure: its height, and what draws it given the figure and the band's top.
+
+    The names of columns carry those names, so that a panel need not repeat those of the one above.
+    """
 
     height_in: float
     draw: Callable[[Figure, float], None]
+    names: tuple[tuple[str, float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,22 +100,23 @@ def panel_strip(title: str, lines: Sequence[str]) -> Strip:
 
 
 def names_strip(names: Sequence[tuple[str, float, float]], points: float = 7.5) -> Strip:
-    """Return the names of columns, each with its left edge and width, wrapped, above a rule's room.
+    """Return the names of columns, each with its left edge and width, wrapped to that.
 
-    Names stand on one line at the bottom of the strip.
+    Their last lines stand on one baseline at the bottom of the strip.
     """
     # Names hold capitals and digits: they run wider than prose.
-    wrapped = [textwrap.wrap(n, style.characters(width, 1.08 * points)) for n, _, width in names]
+    lines = [wrapped(name, style.characters(width, 1.08 * points)) for name, _, width in names]
     line_in = 1.25 * points / 72
-    height_in = line_in * max(len(lines) for lines in wrapped) + 0.08
+    height_in = line_in * max(map(len, lines)) + 0.09
 
     def draw(figure: Figure, top_in: float) -> None:
-        for (_, left_in, width_in), lines in zip(names, wrapped, strict=True):
-            look = {"ha": "center", "va": "bottom", "fontsize": points, "linespacing": 1.1}
-            bottom = top_in + height_in - 0.04
-            write(figure, left_in + width_in / 2, bottom, "\n".join(lines), **look)
+        for (_, left_in, width_in), name in zip(names, lines, strict=True):
+            for place, line in enumerate(reversed(name)):
+                base_in = top_in + height_in - 0.07 - line_in * place
+                look = {"ha": "center", "va": "baseline", "fontsize": points}
+                write(figure, left_in + width_in / 2, base_in, line, **look)
 
-    return Strip(height_in, draw)
+    return Strip(height_in, draw, tuple(names))
 
 
 def row_height(tiles: Sequence[Tile], width_in: float) -> float:

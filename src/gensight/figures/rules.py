@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from gensight.failures import CLASSES, class_of
 from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import Score
 from gensight.specs.figures import quantile_of
+
+Answer = tuple[str, int]
 
 RULES = {
     "median": "lower median of the raw {metric} among a cell's readable answers, ties by rank",
@@ -45,14 +47,24 @@ def pool_of(rule: str, rows: Iterable[Score], higher_is_better: bool) -> list[Sc
     return _failures(rows) if rule == "failed" else _ordered(rows, higher_is_better)
 
 
-def pick(rule: str, pool: Sequence[Score]) -> Score:
-    """Return what a rule chooses from its pool, which must not be empty: of equals the first."""
+def pick(rule: str, pool: Sequence[Score], taken: Collection[Answer] = ()) -> Score | None:
+    """Return what a rule chooses from its pool, which must not be empty: of equals the first.
+
+    What was `taken` by another rule is not chosen again: the next of its equals is, or nothing.
+    """
     if rule == "failed":
-        return pool[0]
-    share = {"worst": 0, "median": 50, "best": 100}.get(rule, quantile_of(rule))
-    place = share * (len(pool) - 1) // 100
-    equal = [row for row in pool if row.raw == pool[place].raw]
-    return min(equal, key=lambda row: (row.rank, row.repeat))
+        equal = list(pool)
+    else:
+        share = {"worst": 0, "median": 50, "best": 100}.get(rule, quantile_of(rule))
+        place = share * (len(pool) - 1) // 100
+        equal = [row for row in pool if row.raw == pool[place].raw]
+    free = [row for row in equal if answer_of(row) not in taken]
+    return min(free, key=lambda row: (row.rank, row.repeat), default=None)
+
+
+def answer_of(row: Score) -> Answer:
+    """Return what tells one answer of a cell from the others."""
+    return row.sample_id, row.repeat
 
 
 def _ordered(rows: Iterable[Score], higher_is_better: bool) -> list[Score]:

@@ -61,14 +61,20 @@ class GallerySource:
             logged.gaps.extend(choice.gaps)
             items += [self._item(entry, example) for example in choice.examples]
             gaps += [(self._label(entry), gap.why) for gap in choice.gaps]
-        return Shown(items, gaps, self._notes(logged)), logged
+        leader = self.spec.chosen_on
+        told = None if leader is None else self._label(self._entry(leader))
+        return Shown(items, gaps, self._notes(logged), told), logged
+
+    def _entry(self, model: str) -> GalleryModelSpec:
+        """Return a model as the spec lists it; one that only chooses need not be listed."""
+        listed = [entry for entry in self.spec.models if entry.model == model]
+        return listed[0] if listed else GalleryModelSpec(model=model)
 
     def _choice(self, entry: GalleryModelSpec) -> Choice:
         leader = self.spec.chosen_on
         if leader in (None, entry.model):
             return self._chosen(entry)
-        entries = [known for known in self.spec.models if known.model == leader]
-        led = self._chosen(entries[0] if entries else GalleryModelSpec(model=leader))
+        led = self._chosen(self._entry(leader))
         return same_samples(self._fitted(entry), entry, self._scores(entry.model), led)
 
     def _chosen(self, entry: GalleryModelSpec) -> Choice:
@@ -142,7 +148,6 @@ class GallerySource:
             number=number_text(self.spec, example),
             failure=failure_text(example),
             rule=example.rule,
-            rule_text=example.rule_text,
             fit=example.fit,
             settings=footer.determinants["settings"],
             orient_source=self.plan["exif"][self.spec.benchmark] == "apply",

@@ -197,6 +197,8 @@ def truth_digest(sample: Sample) -> str:
         for name in sample.__dataclass_fields__
         if name.startswith(("target_", "valid_mask", "ignore_mask", "min_depth", "max_depth"))
     }
+    # A fitted prior leaves out the held-out samples of the asked sample's own cluster.
+    fields["cluster_id"] = sample.cluster_id
     for name, value in fields.items():
         if isinstance(value, dict) and "bytes" in value:
             fields[name] = {**value, "bytes": digest_of_bytes(value["bytes"])}
