@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import columns
 import cv2
 import memory
 import numpy as np
@@ -27,6 +28,7 @@ MEASUREMENTS: tuple[Callable[[], Iterator[Measurement]], ...] = (
     speed.depth_path,
     speed.counting_path,
     memory.reading_memory,
+    columns.cells,
     pipeline.empty_cells,
     pipeline.nothing_to_do,
     pipeline.whole_plan,

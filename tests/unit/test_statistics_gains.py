@@ -22,7 +22,7 @@ MODEL, BETTER = (rows({"iou": np.clip(IOU + more, 0, 1)}) for more in (0.0, 0.1)
 
 def test_gain_lies_between_floor_and_ceiling():
     giou = metrics.load("giou")
-    floor = rows({"iou": np.full(N, 0.2) + 0.1 * np.sin(np.aRANGE})
+    floor = rows({"iou": np.full(N, 0.2) + 0.1 * np.sin(np.arange(N))})
     ceiling = rows({"iou": np.full(N, 0.9)})
     low, model, high = (giou.aggregate(m.parts) for m in (floor, MODEL, ceiling))
     found = gain(giou, MODEL, floor, ceiling, DESIGN)

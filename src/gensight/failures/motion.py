@@ -270,4 +270,3 @@ def _textured(grey: np.ndarray) -> np.ndarray:
     across, down = cv2.Sobel(smooth, cv2.CV_32F, 1, 0), cv2.Sobel(smooth, cv2.CV_32F, 0, 1)
     slope = np.hypot(across, down)
     return slope >= np.percentile(slope, TEXTURED_PERCENTILE)
-

@@ -14,6 +14,7 @@ from gensight.errors import GensightError
 from gensight.figures import style
 from gensight.figures.items import GalleryItem, Tile
 from gensight.figures.layout import (
+    CAPTION_LINE_IN,
     CAPTION_PT,
     LEFT_IN,
     Placed,
@@ -21,7 +22,7 @@ from gensight.figures.layout import (
     names_strip,
     tiles_strip,
     wrapped,
-    write,
+    write_lines,
 )
 from gensight.figures.tiles import row_tiles
 from gensight.specs.figures import ComparisonSpec
@@ -107,14 +108,13 @@ def _asked(row: Row, columns: _Columns) -> list[str]:
 
 
 def _asked_strip(asked: Sequence[Sequence[str]], columns: _Columns) -> Strip:
-    line_in = 1.3 * CAPTION_PT / 72
-    height_in = line_in * max(len(lines) for lines in asked) + 0.03
+    most = max(map(len, asked))
+    height_in = CAPTION_LINE_IN * most + 0.04
 
     def draw(figure: Figure, top_in: float) -> None:
         for group, lines in enumerate(asked):
-            look = {"va": "bottom", "fontsize": CAPTION_PT, "color": style.GREY}
-            bottom = top_in + height_in - 0.02
-            write(figure, columns.left(group), bottom, "\n".join(lines), **look)
+            first_in = top_in + CAPTION_LINE_IN * (most - len(lines))
+            write_lines(figure, columns.left(group), first_in, lines, CAPTION_PT)
 
     return Strip(height_in, draw)
 

@@ -22,6 +22,7 @@ from gensight.figures.layout import (
     tiles_strip,
     wrapped,
     write,
+    write_lines,
 )
 from gensight.figures.tiles import output_tile, source_picture
 from gensight.specs.figures import FailuresSpec
@@ -60,8 +61,7 @@ def _row(spec: FailuresSpec, items: Sequence[GalleryItem], pair_in: float) -> St
             name = wrapped(item.model_label, style.characters(pair_in, 1.1 * NAME_PT), 1)[0]
             look = {"va": "bottom", "fontsize": NAME_PT, "fontweight": "bold"}
             write(figure, left_in, top_in + NAME_IN - 0.03, name, **look)
-            look = {"va": "top", "fontsize": CAPTION_PT, "color": style.GREY, "linespacing": 1.1}
-            write(figure, left_in, top_in + below_in, "\n".join(lines), **look)
+            write_lines(figure, left_in, top_in + below_in, lines, CAPTION_PT)
 
     return Strip(NAME_IN + pictures.height_in + lines_in + 0.05, draw)
 

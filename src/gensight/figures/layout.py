@@ -75,16 +75,24 @@ def write(figure: Figure, left_in: float, top_in: float, text: str, **look: obje
     figure.text(left_in / style.WIDTH_IN, 1 - top_in / height_in, text, **look)
 
 
+def write_lines(
+    figure: Figure, left_in: float, top_in: float, lines: Sequence[str], points: float = 6
+) -> None:
+    """Write small grey lines below each other, evenly, whatever their letters."""
+    line_in = CAPTION_LINE_IN if points == CAPTION_PT else style.LINE_IN
+    for place, line in enumerate(lines):
+        below_in = top_in + line_in * place
+        write(figure, left_in, below_in, line, va="top", fontsize=points, color=style.GREY)
+
+
 def words_strip(lines: Sequence[str]) -> Strip:
     """Return grey lines of words, for what cannot be shown; they are wrapped to the page."""
-    wrapped = [part for line in lines for part in style.heading_lines(line)]
+    told = [part for line in lines for part in style.heading_lines(line)]
 
     def draw(figure: Figure, top_in: float) -> None:
-        for place, line in enumerate(wrapped):
-            below = top_in + style.LINE_IN * place
-            write(figure, LEFT_IN, below, line, va="top", fontsize=6, color=style.GREY)
+        write_lines(figure, LEFT_IN, top_in, told)
 
-    return Strip(style.LINE_IN * len(wrapped) + ROW_GAP_IN, draw)
+    return Strip(style.LINE_IN * len(told) + ROW_GAP_IN, draw)
 
 
 def panel_strip(title: str, lines: Sequence[str]) -> Strip:
@@ -92,9 +100,7 @@ def panel_strip(title: str, lines: Sequence[str]) -> Strip:
 
     def draw(figure: Figure, top_in: float) -> None:
         write(figure, LEFT_IN, top_in + 0.06, title, va="top", fontsize=7.5, weight="bold")
-        for place, line in enumerate(lines):
-            below = top_in + 0.21 + style.LINE_IN * place
-            write(figure, LEFT_IN, below, line, va="top", fontsize=6, color=style.GREY)
+        write_lines(figure, LEFT_IN, top_in + 0.21, lines)
 
     return Strip(0.21 + style.LINE_IN * len(lines) + 0.03, draw)
 
@@ -153,24 +159,25 @@ def draw_tile(figure: Figure, placed: Placed, band: tuple[float, float, float]) 
     axes.set_xticks([])
     axes.set_yticks([])
     for spine in axes.spines.values():
-        spine.set_visible(False)
+        # A white answer on a white page has no edge of its own.
+        spine.set(visible=True, edgecolor=style.LIGHT_GREY, linewidth=0.4)
     if placed.tile.picture is None:
         _write_words(axes, placed.tile.words, style.characters(width_in, 6))
     else:
         axes.imshow(placed.tile.picture, aspect="equal")
         axes.set_anchor("N")
-    axes.annotate(
-        "\n".join(placed.caption),
-        (0.5, 0),
-        (0, -2),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        ha="center",
-        va="top",
-        fontsize=CAPTION_PT,
-        color=style.GREY,
-        linespacing=1.1,
-    )
+    for place, line in enumerate(placed.caption):
+        axes.annotate(
+            line,
+            (0.5, 0),
+            (0, -2 - 72 * CAPTION_LINE_IN * place),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            fontsize=CAPTION_PT,
+            color=style.GREY,
+        )
 
 
 def _write_words(axes: Axes, words: str, characters: int) -> None:

@@ -85,7 +85,7 @@ def _gap_lines(shown: Shown) -> list[str]:
     labels: dict[str, list[str]] = {}
     for label, why in shown.gaps:
         labels.setdefault(why, []).append(label)
-    return [f"Not shown: {', '.join(dict.fromkeys(told))}: {why}." for why, told in labels.items()]
+    return [f"Not shown: {'; '.join(dict.fromkeys(told))}: {why}." for why, told in labels.items()]
 
 
 def _lines(spec: GallerySpec, shown: Shown) -> list[str]:

@@ -61,9 +61,14 @@ class GallerySource:
             logged.gaps.extend(choice.gaps)
             items += [self._item(entry, example) for example in choice.examples]
             gaps += [(self._label(entry), gap.why) for gap in choice.gaps]
-        leader = self.spec.chosen_on
-        told = None if leader is None else self._label(self._entry(leader))
-        return Shown(items, gaps, self._notes(logged), told), logged
+        return Shown(items, gaps, self._notes(logged), self._leader(logged)), logged
+
+    def _leader(self, logged: Choice) -> str | None:
+        """Return the label of the model that all samples were chosen on, if others follow it."""
+        followed = {example.model for example in logged.examples} - {self.spec.chosen_on}
+        if self.spec.chosen_on is None or not followed:
+            return None
+        return self._label(self._entry(self.spec.chosen_on))
 
     def _entry(self, model: str) -> GalleryModelSpec:
         """Return a model as the spec lists it; one that only chooses need not be listed."""

@@ -21,7 +21,7 @@ WIDTH_IN = 7.0
 PNG_DPI = 200
 # A heading: the height of its title and of each grey line, and how much text a line holds (that of
 # 6 pt across the page). Chosen by eye, like all sizes of type and lines below.
-TITLE_IN, LINE_IN, LINE_CHARACTERS = 0.235, 0.12, 138
+TITLE_IN, LINE_IN, LINE_CHARACTERS = 0.235, 0.12, 148
 # The mean width of a character of DejaVu Sans in running text, with some room to spare.
 CHARACTER_EM = 0.57
 # The largest page a PDF reader must accept is 200 in; taller galleries should be split.

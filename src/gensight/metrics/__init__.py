@@ -7,8 +7,11 @@ A metric is one module of this folder, pure arithmetic on numbers. It declares
 - `aggregate(parts)`: the number of many samples, from arrays of parts in which NaN is missing; None
   if no sample defines it,
 - `BOUNDS`, where its scale ends, if it ends (intervals are cut there),
-- `INTERVAL`, how its uncertainty is computed (see `gensight.statistics`; default `mean`), and for
-  `ratio` the parts summed above (`NUMERATOR`) and below (`DENOMINATOR`).
+- `INTERVAL`, how its uncertainty is computed: `mean` (the default), `percentile`, `ratio`,
+  `pooled`, `rate`, `log_mean`, `log_mean_square` or `none` (see `gensight.statistics.cells`). For
+  `ratio` it names the parts summed above (`NUMERATOR`) and below (`DENOMINATOR`), for
+  `log_mean_square` the squares (`NUMERATOR`), for `pooled` each (weight, parts above, parts below)
+  in `POOLS`. Resampling never calls `aggregate`: that is what the kind says, or the kind is `none`.
 
 Sums are correctly rounded (math.fsum), so the order of the samples changes no bit.
 """

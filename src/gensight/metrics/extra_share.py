@@ -15,6 +15,7 @@ MEASURE = "count_loss"
 HIGHER_IS_BETTER = False
 UNIT = "percent"
 INTERVAL = "ratio"
+RANKED = False
 NUMERATOR = ("extra",)
 DENOMINATOR = ("places",)
 

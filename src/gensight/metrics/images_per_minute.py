@@ -21,6 +21,7 @@ HIGHER_IS_BETTER = True
 UNIT = "images per minute"
 BOUNDS = (0.0, None)
 INTERVAL = "none"
+RANKED = False
 
 
 def value(parts: Mapping[str, float]) -> float | None:

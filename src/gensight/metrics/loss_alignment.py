@@ -16,6 +16,7 @@ HIGHER_IS_BETTER = False
 UNIT = "percentage points"
 BOUNDS = (0.0, 100.0)
 INTERVAL = "mean"
+RANKED = False
 
 value = part_of("lost_alignment", scale=100)
 aggregate = mean_of(value)

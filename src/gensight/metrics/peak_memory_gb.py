@@ -19,6 +19,7 @@ HIGHER_IS_BETTER = False
 UNIT = "GB"
 BOUNDS = (0.0, None)
 INTERVAL = "none"
+RANKED = False
 
 value = part_of("peak_memory_gb")
 

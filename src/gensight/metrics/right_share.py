@@ -16,6 +16,7 @@ HIGHER_IS_BETTER = True
 UNIT = "percent"
 BOUNDS = (0.0, 100.0)
 INTERVAL = "rate"
+RANKED = False
 
 value = part_of("right", scale=100)
 aggregate = mean_of(value)

@@ -17,6 +17,7 @@ HIGHER_IS_BETTER = False
 UNIT = "percent"
 BOUNDS = (0.0, 100.0)
 INTERVAL = "rate"
+RANKED = False
 
 value = part_of("hit", scale=100)
 aggregate = mean_of(value)

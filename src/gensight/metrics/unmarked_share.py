@@ -16,6 +16,7 @@ HIGHER_IS_BETTER = False
 UNIT = "percent"
 BOUNDS = (0.0, 100.0)
 INTERVAL = "ratio"
+RANKED = False
 NUMERATOR = ("unmarked",)
 DENOMINATOR = ("places",)
 

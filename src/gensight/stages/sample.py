@@ -26,7 +26,9 @@ def sample(output: str, determinants: Mapping[str, Any], data: str | None = None
 
 def _samples(plan: Mapping[str, Any], data: str | None) -> Iterator[Sample]:
     module = datasets.load(plan["dataset"])
-    parameters = {**plan["parameters"], **_place(plan, data), "left_out": _tell}
+    parameters = dict(plan["parameters"])
+    if hasattr(module, "FOLDER"):
+        parameters |= {**_place(plan, data), "left_out": _tell}
     try:
         yield from _drawn(plan, module, parameters)
     except MissingDataError as error:
