@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gensight import images
 from gensight.errors import GensightError
-from gensight.figures import GalleryItem, draw_gallery, figure_pdf, figure_png
+from gensight.figures import GalleryItem, Shown, figure_pdf, figure_png
+from gensight.figures import draw_gallery as draw
 from gensight.figures.tiles import row_tiles
 from gensight.records import Prediction, Sample
 from gensight.specs.base import parse
@@ -19,6 +22,8 @@ MASK[10:30, 20:50] = True
 ROWS, COLUMNS = np.mgrid[:HEIGHT, :WIDTH]
 DEPTH_M = (2 + ROWS / 10 + COLUMNS / 40).astype(np.float32)
 NORMALS = np.dstack([COLUMNS / WIDTH * 0.6, ROWS / HEIGHT * 0.6, np.full(MASK.shape, 0.5)])
+BOX = {"left": 8.0, "top": 4.0, "right": 32.0, "bottom": 24.0, "score": None}
+DOUBLE_BOX = {key: None if value is None else 2 * value for key, value in BOX.items()}
 MARK = "gensight-digest:" + "ab" * 32
 VERMILION = (213, 94, 0)
 INVALID = (221, 221, 221)
@@ -73,7 +78,6 @@ def item(truth, extracted, output=INPUT, **changes):
         "extracted": extracted,
         "truth": truth,
         "score": "M\n12.3",
-        "rule_text": "lower median of m",
     }
     return GalleryItem(**content | changes)
 
@@ -99,12 +103,27 @@ CASES = {
         sample(target_normals=images.encode_array(NORMALS.astype(np.float32))),
         prediction(normals={"bytes": INPUT, "path": None}),
     ),
+    "detection": item(
+        sample(target_boxes=[BOX]),
+        prediction(boxes=[DOUBLE_BOX, DOUBLE_BOX], work_width=2 * WIDTH, work_height=2 * HEIGHT),
+    ),
+    "keypoints": item(
+        sample(target_keypoints=[{"name": "a", "x": 10.0, "y": 10.0}]),
+        prediction(
+            keypoints=[{"name": "a", "x": 40.0, "y": 30.0}], work_width=WIDTH, work_height=HEIGHT
+        ),
+    ),
 }
+READING = item(sample(target_text="stop"), prediction(text="step"))
 
 
 def tiles(task, fit=None, **changes):
     case = CASES[task]
-    return row_tiles(task, GalleryItem(**{**case.__dict__, **changes}), fit)
+    return row_tiles(task, replace(case, fit=fit, **changes))
+
+
+def draw_gallery(spec, items):
+    return draw(spec, Shown(items))
 
 
 @pytest.mark.parametrize("task", CASES)
@@ -116,7 +135,7 @@ def test_each_task_draws_and_repeats_its_bytes(task):
     assert MARK.encode() in pdf and MARK.encode() in png
     assert len([axes for axes in figure.axes if axes.images]) == 4
     words = " ".join(text.get_text() for text in figure.texts)
-    assert "lower median of m" in words and "scenes_0001" in words and "12.3" in words
+    assert "lower median of the raw m" in words and "scenes_0001" in words and "12.3" in words
 
 
 def test_masks_are_tinted_over_the_input():
@@ -181,6 +200,33 @@ def test_dots_are_drawn_at_their_place_whatever_the_grid():
     assert (extracted.words, truth.words) == ("1 dot", "2 dots")
 
 
+def test_keypoints_and_boxes_are_drawn_at_their_place():
+    _, _, extracted, truth = tiles("keypoints")
+    assert tuple(extracted.picture[30, 40]) == tuple(truth.picture[10, 10]) == VERMILION
+    _, _, extracted, truth = tiles("detection")
+    edge = truth.picture[4:24, 8:32].reshape(-1, 3)
+    assert tuple(truth.picture[4, 8]) == tuple(truth.picture[23, 31]) == VERMILION
+    assert tuple(truth.picture[2, 6]) != VERMILION and len({tuple(p) for p in edge.tolist()}) == 2
+    assert np.array_equal(extracted.picture, truth.picture)
+    assert (extracted.words, truth.words) == ("2 boxes", "1 box")
+
+
+def test_a_text_is_read_in_words():
+    extracted, truth = row_tiles("reading", READING)[2:]
+    assert (extracted.words, truth.words) == ("“step”", "“stop”")
+    assert extracted.picture is None and truth.picture is None
+    assert row_tiles("reading", replace(READING, truth=sample()))[3].words == "no usable truth"
+
+
+def test_the_points_of_a_sparse_truth_are_widened():
+    sparse = np.zeros((HEIGHT, WIDTH), np.float32)
+    sparse[::12, ::12] = DEPTH_M[::12, ::12]
+    truth = tiles("depth", truth=sample(target_depth_m=images.encode_array(sparse)))[3].picture
+    dense = tiles("depth")[3].picture
+    assert np.abs(truth[24, 24].astype(int) - dense[24, 24]).max() <= 12
+    assert np.array_equal(truth[24, 24], truth[26, 23]) and tuple(truth[30, 30]) == INVALID
+
+
 @pytest.mark.parametrize(
     ("changes", "output", "extracted"),
     [
@@ -201,7 +247,7 @@ def test_a_missing_picture_is_a_tile_that_says_so(task, changes, output, extract
     for tile, words in zip(shown[1:3], (output, extracted), strict=True):
         assert (tile.picture is None) == (words is not None)
         assert words is None or tile.words.startswith(words)
-    draw_gallery(spec(task), [GalleryItem(**{**CASES[task].__dict__, **changes})])
+    draw_gallery(spec(task), [replace(CASES[task], **changes)])
 
 
 @pytest.mark.parametrize("task", CASES)
@@ -209,8 +255,16 @@ def test_a_sample_without_truth_says_so(task):
     assert tiles(task, truth=sample())[3].words == "no usable truth"
 
 
+def test_what_is_not_shown_is_told_by_reason():
+    gaps = [("Alpha", "none of 3 answers can be read"), ("Beta", "no answer was scored")]
+    shown = Shown([], [*gaps, ("Gamma", gaps[0][1])], ["Passed over: 3."])
+    words = [text.get_text() for text in draw(spec("depth"), shown).texts]
+    assert "Not shown: Alpha; Gamma: none of 3 answers can be read." in words
+    assert "Not shown: Beta: no answer was scored." in words and "Passed over: 3." in words
+
+
 def test_no_item_and_too_many_items():
     figure = draw_gallery(spec("depth"), [])
-    assert "no answer fits the rule" in [text.get_text() for text in figure.texts]
+    assert "No model of this figure is in the run." in [text.get_text() for text in figure.texts]
     with pytest.raises(GensightError, match="at most 40 rows"):
         draw_gallery(spec("depth"), [CASES["depth"]] * 41)

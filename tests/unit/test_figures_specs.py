@@ -46,8 +46,8 @@ def test_the_kind_decides_the_model():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"kind": "galery"}, "'disturbance_curves' or 'gallery'"),
-        ({"kind": ["gallery"]}, "'disturbance_curves' or 'gallery'"),
+        ({"kind": "galery"}, "'decoder_steps' or 'panels'.*did you mean 'gallery'"),
+        ({"kind": ["gallery"]}, "'decoder_steps' or 'panels'"),
         ({"modles": []}, r"unknown key 'modles' \(did you mean 'models'\?\)"),
         ({"rules": ["mean"]}, "'median', 'best', 'worst' or 'failed'"),
         ({"task": "pose"}, "key 'task'"),

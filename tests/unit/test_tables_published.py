@@ -10,6 +10,7 @@ import yaml
 
 from gensight import published
 from gensight.errors import RecordError
+from gensight.records import Summary
 from gensight.specs.base import load_spec
 from gensight.specs.model import ModelSpec
 from gensight.specs.tables import TableSpec
@@ -116,3 +117,39 @@ def test_a_column_that_two_numbers_fit_is_one_line():
     spec = spec.model_copy(update={"columns": columns})
     with pytest.raises(RecordError, match=r"prints 3 numbers for the column 'short'.*setting"):
         build_table(spec, [], infos(), {}, FACTS, RUN["subjects"]["prompt_ablation"], cited)
+
+
+def summary(model: str, value: float) -> Summary:
+    return Summary(
+        model=model,
+        benchmark="refcoco",
+        prompt="mid",
+        scorer="mask",
+        variant="otsu",
+        metric="giou",
+        higher_is_better=True,
+        unit="percent",
+        value=value,
+        n=500,
+        n_valid=500,
+        clusters=400,
+        group_size=2,
+        group_rank_low=1,
+        group_rank_high=2,
+    )
+
+
+def test_beside_a_measured_row_stands_the_printed_one_and_competes_with_nobody():
+    spec = load_spec(ROOT / "config/tables/probegen_table_2.yaml", TableSpec)
+    cited = Citations("probegen", 2, published.load("probegen", 2, ROOT))
+    rows = [summary("nano_banana_pro", 66.0), summary("nano_banana_2", 64.0)]
+    table = build_table(spec, rows, infos(), {}, FACTS, (), cited)
+    (group,) = [group for group in table.groups if group.name == "generalist"]
+    first = [row for row in group.rows if row.label == "Nano Banana Pro"]
+    assert [row.role for row in first] == ["measured", "published"]
+    assert [row.cells[0].printed for row in first] == ["66.0", "70.7"]
+    # The printed 70.7 is higher than everything measured, and is neither bold nor underlined.
+    assert [(row.cells[0].best, row.cells[0].leading) for row in first] == [
+        (True, True),
+        (False, False),
+    ]

@@ -30,6 +30,12 @@ def test_probegen_plans_whole_without_any_data(fresh):
     assert jobs["sweep"] == 1
 
 
+@pytest.mark.parametrize("name", ["probed", "extensions", "reading"])
+def test_every_other_run_file_plans(fresh, name):
+    jobs = fresh.planned("--configfile", f"config/runs/{name}.yaml")
+    assert 0 < sum(jobs.values()) < MOST_JOBS
+
+
 def test_the_twin_is_small(fresh):
     jobs = fresh.planned("--configfile", "config/runs/twin.yaml")
     assert sum(jobs.values()) <= MOST_TWIN_JOBS

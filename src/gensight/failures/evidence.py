@@ -30,6 +30,7 @@ GROUPS: dict[Group, tuple[str, ...]] = {
     likeness.filter_fit: ("filter_fit", "affine_fit"),
     likeness.departure: (
         "residual_share",
+        "residual_kept_share",
         "residual_compactness",
         "residual_hue",
         "residual_outside",

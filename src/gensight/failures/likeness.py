@@ -88,8 +88,9 @@ def departure(pair: Pair) -> dict[str, float]:
 
     The filter is a map of RGB with squares, clipped to 8 bits, that fits the best 70 % of the
     pixels. `residual_share` is the share of pixels that depart by `assumed_overlay_residual`
-    levels, `residual_compactness` the part of them in one region, `residual_hue` the length of the
-    mean departure in a and b of that region, `residual_outside` the mean departure of all others.
+    levels, `residual_kept_share` the part of them that is the input unchanged (all else is
+    filtered), `residual_compactness` the part in one region, `residual_hue` the length of that
+    region's mean departure in a and b, `residual_outside` the mean departure of all others.
     """
     answer = pair.answer.reshape(-1, 3).astype(np.float64)
     filtered = _robust_filter(_with_squares(pair.source), answer).reshape(pair.answer.shape)
@@ -97,10 +98,12 @@ def departure(pair: Pair) -> dict[str, float]:
     departs = residual > pair.settings["assumed_overlay_residual"]
     solid = cv2.morphologyEx(departs.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
     region = _largest(solid)
+    unchanged = cv2.absdiff(pair.source, pair.answer).max(axis=2) <= KEPT_TOLERANCE
     hue = (pair.answer_lab - lab(filtered.round().astype(np.uint8)))[region][:, 1:]
     n = int(solid.sum())
     return {
         "residual_share": n / solid.size,
+        "residual_kept_share": float(unchanged[solid > 0].mean()) if n else 0.0,
         "residual_compactness": int(region.sum()) / n if n else 0.0,
         "residual_hue": float(np.hypot(*hue.mean(axis=0))) if len(hue) else 0.0,
         "residual_outside": float(residual[~departs].mean()) if not departs.all() else 255.0,

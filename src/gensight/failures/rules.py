@@ -93,11 +93,12 @@ def marked(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     alike = max(_likeness(seen, limits), seen["ssim_off_marks"])
     # A filter of the input that changes its colours little: blur, other exposure.
     same = seen["filter_fit"] >= limits["filter_fit"]
-    if same or alike >= limits["marked_ssim"]:
-        if seen["strokes"] + seen["other_dots"] > seen["dots"]:
-            return "wrong_format", "other"
-        if seen["dots"] >= 1:
-            return "ok", None
+    in_place = seen["ssim_off_marks"] >= limits["marked_ssim"]
+    # Beside a slightly displaced input every vivid border looks like a stroke.
+    if (same or in_place) and seen["strokes"] + seen["other_dots"] > seen["dots"]:
+        return "wrong_format", "other"
+    if seen["dots"] >= 1 and (same or alike >= limits["marked_ssim"]):
+        return "ok", None
     if seen["dots"] == 0 and (same or alike >= limits["unmarked_ssim"]):
         return "unmarked_copy", None
     return None
@@ -188,13 +189,25 @@ def cut_out(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     is_cut = (
         seen["modal_share"] >= limits["assumed_cutout_share"]
         and seen["modal_share_of_input"] < limits["assumed_cutout_input_share"]
-        and seen["rest_flat_share"] < limits["assumed_cutout_flat_share"]
         and (
             seen["kept_share"] >= limits["assumed_cutout_kept_share"]
             or seen["cutout_ssim"] >= limits["cutout_ssim"]
         )
     )
-    return ("wrong_format", "cutout") if is_cut else None
+    # A mask is flat where a cut-out is a picture, also where the target itself is white.
+    is_flat = seen["rest_flat_share"] >= limits["assumed_cutout_flat_share"]
+    is_cut = is_cut or _is_spotlit(seen, limits)
+    return ("wrong_format", "cutout") if is_cut and not is_flat else None
+
+
+def _is_spotlit(seen: Evidence, limits: Mapping[str, Any]) -> bool:
+    """Say whether some of the input is unchanged, and a filter of it is all the rest."""
+    return (
+        seen["residual_share"] >= limits["assumed_overlay_min_share"]
+        and seen["residual_kept_share"] >= limits["assumed_cutout_kept_share"]
+        and seen["residual_outside"] <= limits["assumed_overlay_outside"]
+        and seen["lab_difference"] > limits["filter_lab_difference"]
+    )
 
 
 def coloured_mask(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
@@ -222,7 +235,7 @@ def mask(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
             return "wrong_format", "other"
         if seen["white_share"] > limits["inverted_white_share"]:
             return "inverted", None
-    return _placed(seen, limits)
+    return _placed(seen, limits, limits["assumed_suspected_aligned"])
 
 
 def _is_page(seen: Evidence, limits: Mapping[str, Any]) -> bool:
@@ -231,14 +244,14 @@ def _is_page(seen: Evidence, limits: Mapping[str, Any]) -> bool:
     return many and seen["dark_stroke_px"] < limits["outline_width_px"]
 
 
-def _placed(seen: Evidence, limits: Mapping[str, Any]) -> Finding:
+def _placed(seen: Evidence, limits: Mapping[str, Any], least_aligned: float) -> Finding:
     suspected = (
         seen["edge_precision"] < limits["suspected_edge_precision"]
         and seen["edge_gain"] >= limits["suspected_edge_gain"]
         and seen["edge_shift_share"] >= limits["suspected_shift_share"]
         # A short outline fits somewhere by chance, and so does one that fits nowhere well.
         and seen["answer_edge_px"] >= limits["assumed_suspected_edge_px"]
-        and seen["edge_precision_aligned"] >= limits["assumed_suspected_aligned"]
+        and seen["edge_precision_aligned"] >= least_aligned
     )
     return ("drift", "possible") if suspected else ("ok", None)
 
@@ -255,7 +268,8 @@ def not_shaded(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
         return "wrong_format", "colormap"
     if _is_two_valued(seen, limits) and seen["levels"] < limits["assumed_mask_levels"]:
         return "wrong_format", "mask"
-    flat = seen["flat_share"] >= limits["assumed_flat_share"] and _keeps_edges(seen, limits)
+    traced = seen["edge_recall"] >= limits["assumed_depth_edge_recall"]
+    flat = traced and seen["flat_share"] >= limits["assumed_flat_share"]
     if flat or seen["levels"] < limits["flat_levels"]:
         return "wrong_format", "flat_regions"
     return None
@@ -266,6 +280,7 @@ def _is_colormap(seen: Evidence, limits: Mapping[str, Any]) -> bool:
     line = (
         seen["colour_bins"] <= limits["assumed_colormap_bins"]
         and seen["edge_precision"] >= limits["assumed_colormap_edge_precision"]
+        and seen["layout"] < limits["other_layout"]
         and not _keeps_edges(seen, limits)
     )
     return line or seen["colormap_distance"] < limits["colormap_distance"]
@@ -275,7 +290,9 @@ def depth_map(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     """Shades of grey that are not the input's: right, or suspected to lie beside it."""
     shaded = seen["levels"] >= limits["depth_levels"]
     own = seen["edge_recall"] < limits["assumed_depth_edge_recall"]
-    return _placed(seen, limits) if shaded and own and _is_grey(seen, limits) else None
+    if not (shaded and own and _is_grey(seen, limits)):
+        return None
+    return _placed(seen, limits, limits["assumed_suspected_aligned_depth"])
 
 
 # Every task, at the end: another picture.
@@ -300,18 +317,18 @@ RULES: dict[str, tuple[Rule, ...]] = {
         degenerate,
         panelled,
         moved,
+        cut_out,
         filtered,
         marked,
-        cut_out,
         drawn_instead,
         painted_over,
         redrawn,
     ),
     "segmentation": (
         degenerate,
+        cut_out,
         overlaid,
         recoloured,
-        cut_out,
         coloured_mask,
         outlined,
         mask,

@@ -17,14 +17,14 @@ THRESHOLDS: dict[str, Any] = {
     # 3, filters of the input: eta squared, edges kept, and what still is a copy
     "filter_fit": 0.9,
     "filter_edge_recall": 0.45,
-    "copy_ssim": 0.93,
+    "copy_ssim": 0.85,
     "copy_lab_difference": 3.0,
     "filter_lab_difference": 6.0,
     "assumed_overlay_residual": 20.0,
     "assumed_overlay_min_share": 0.0005,
     "assumed_overlay_max_share": 0.6,
     "assumed_overlay_compactness": 0.6,
-    "assumed_overlay_hue": 8.0,
+    "assumed_overlay_hue": 15.0,
     "assumed_overlay_outside": 6.0,
     # 4, other ways to show a region
     "cutout_ssim": 0.9,
@@ -47,7 +47,8 @@ THRESHOLDS: dict[str, Any] = {
     "suspected_edge_precision": 0.5,
     "suspected_shift_share": 0.01,
     "assumed_suspected_edge_px": 60,
-    "assumed_suspected_aligned": 0.75,
+    "assumed_suspected_aligned": 0.7,
+    "assumed_suspected_aligned_depth": 0.55,
     "assumed_page_parts": 6,
     # 4 and 5 of depth
     "colormap_distance": 12.0,
@@ -55,7 +56,7 @@ THRESHOLDS: dict[str, Any] = {
     "assumed_colormap_edge_precision": 0.45,
     "assumed_mask_levels": 8,
     "flat_levels": 12,
-    "assumed_flat_share": 0.75,
+    "assumed_flat_share": 0.55,
     "depth_levels": 12,
     "assumed_depth_edge_recall": 0.65,
     # 7, colourful pictures

@@ -11,7 +11,8 @@ A metric is one module of this folder, pure arithmetic on numbers. It declares
   `pooled`, `rate`, `log_mean`, `log_mean_square` or `none` (see `gensight.statistics.cells`). For
   `ratio` it names the parts summed above (`NUMERATOR`) and below (`DENOMINATOR`), for
   `log_mean_square` the squares (`NUMERATOR`), for `pooled` each (weight, parts above, parts below)
-  in `POOLS`. Resampling never calls `aggregate`: that is what the kind says, or the kind is `none`.
+  in `POOLS`. Resampling never calls `aggregate`: that is what the kind says, or the kind is `none`,
+- `RANKED = False`, where it is a diagnosis and no score: models are then not ranked by it.
 
 Sums are correctly rounded (math.fsum), so the order of the samples changes no bit.
 """
