@@ -131,10 +131,10 @@ def test_an_answer_is_chosen_once():
     ("rows", "restricted", "rule", "why"),
     [
         (cell(0.5, 0.4), (), "failed", "none of 2 answers failed"),
-        (cell(None), (), "median", "none of 1 answer can be read"),
+        (cell(None), (), "median", "its only answer cannot be read"),
         ([], (), "median", "no answer was scored"),
         (cell(0.5, 0.4), ("s0", "s1"), "median", "none of 2 answers may be shown"),
-        (cell(0.5, None), ("s0",), "best", "none of 1 answer can be read"),
+        (cell(0.5, None), ("s0",), "best", "its only answer cannot be read"),
     ],
 )
 def test_a_rule_that_nothing_fits_leaves_a_gap(rows, restricted, rule, why):
@@ -202,7 +202,7 @@ def test_the_log_names_panels_and_gaps():
     first, second = json.loads(examples_json(choices))
     assert (first["panel"], first["sample_id"]) == ("P", "s0")
     assert (second["panel"], second["sample_id"]) == ("Q", None)
-    assert second["why"] == "none of 1 answer can be read"
+    assert second["why"] == "its only answer cannot be read"
 
 
 def test_other_models_can_be_shown_on_the_same_samples():
@@ -220,7 +220,9 @@ def test_what_cannot_be_shown_of_another_model_is_a_gap():
     choice = same_samples(spec(), other, cell(0.9), chosen(cell(0.1, 0.5, 0.9)))
     assert choice.examples == [] and choice.gaps[0].why == "no answer about s1"
     choice = same_samples(spec(), other, cell(0.9), chosen(cell(None)))
-    assert choice.gaps[0].why == ("nothing could be chosen on alpha (none of 1 answer can be read)")
+    assert choice.gaps[0].why == (
+        "nothing could be chosen on alpha (its only answer cannot be read)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,7 +240,7 @@ def test_what_cannot_be_shown_of_another_model_is_a_gap():
         (
             None,
             {"value": None, "status": "no_output", "reason": None},
-            "IoU (%)\n–\n(no_output)",
+            "IoU (%)\n–\n(no output)",
             "not scored",
         ),
     ],

@@ -325,7 +325,7 @@ def test_predictions_of_another_version_are_made_again(library, path):
 def test_generations_of_another_adapter_version_are_refused(library):
     lay_all(files_of(), [GENERATION])
     raise_version(library, "models", "reference")
-    assert "adapter_version is 1 in the file and 2 in the plan" in refusal(files_of())
+    assert "adapter_version is 2 in the file and 3 in the plan" in refusal(files_of())
 
 
 def test_generations_of_another_stage_version_are_refused(monkeypatch):

@@ -27,7 +27,8 @@ GROUPS: dict[Group, tuple[str, ...]] = {
     tones.colormap: ("colormap_distance", "colour_bins"),
     likeness.similarity: ("ssim", "lab_difference"),
     likeness.layout: ("layout",),
-    likeness.filter_fit: ("filter_fit", "affine_fit"),
+    likeness.filter_fit: ("filter_fit",),
+    likeness.affine_fit: ("affine_fit",),
     likeness.departure: (
         "residual_share",
         "residual_kept_share",

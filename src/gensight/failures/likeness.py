@@ -6,14 +6,22 @@ import cv2
 import numpy as np
 
 from gensight.failures.pictures import Pair, lab, mean_within, ssim_map
-from gensight.failures.tones import COLOUR_TOLERANCE, correlation, modal_colour
+from gensight.failures.tones import (
+    COLOUR_TOLERANCE,
+    correlation,
+    largest_channel,
+    modal_colour,
+    sampled,
+)
 from gensight.images import resize_picture
 
 COLOUR_BINS = 12
+# The share of each channel's level in the number of its colour bin, (256, 3).
+COLOUR_CODES = (np.arange(256)[:, None] * COLOUR_BINS >> 8) * COLOUR_BINS ** np.arange(2, -1, -1)
 BLOCK_PX = 24
 THUMBNAIL_PX = 12
 GROUND_TOLERANCE, KEPT_TOLERANCE = 40, 20
-ROBUST_ROUNDS, ROBUST_SHARE, FITTED_STEP = 3, 0.7, 4
+ROBUST_ROUNDS, ROBUST_SHARE = 3, 0.7
 
 
 def similarity(pair: Pair) -> dict[str, float]:
@@ -38,34 +46,28 @@ def layout(pair: Pair) -> dict[str, float]:
 def filter_fit(pair: Pair) -> dict[str, float]:
     """Return how far the answer is a function of the input's colour alone.
 
-    `filter_fit` is eta squared of the answer given the input's colour in 12^3 bins, each half of a
-    checkerboard of blocks predicted by the other (0 or less: no better than the mean);
-    `affine_fit` is R squared of the best affine map of RGB.
+    Eta squared of the answer given the input's colour in 12^3 bins, each half of a checkerboard of
+    blocks predicted by the other (0 or less: no better than the mean).
     """
     answer = pair.answer.reshape(-1, 3).astype(np.float64)
     total = ((answer - answer.mean(axis=0)) ** 2).sum()
-    if total == 0:
-        return {"filter_fit": 0.0, "affine_fit": 0.0}
     missed = ((answer - _predicted(pair, answer)) ** 2).sum()
-    source = _with_ones(pair.source.reshape(-1, 3))
-    left = ((answer - source @ _least_squares(source, answer)) ** 2).sum()
-    return {"filter_fit": float(1 - missed / total), "affine_fit": float(1 - left / total)}
+    return {"filter_fit": float(1 - missed / total) if total else 0.0}
 
 
 def _predicted(pair: Pair, answer: np.ndarray) -> np.ndarray:
     """Return the mean answer of each pixel's bin in the other half, (n, 3)."""
-    binned = (pair.source.astype(np.int32) * COLOUR_BINS) >> 8
-    code = (binned @ np.array([COLOUR_BINS**2, COLOUR_BINS, 1], np.int32)).ravel()
+    code = COLOUR_CODES[pair.source.reshape(-1, 3), np.arange(3)].sum(axis=1)
     half, bins = _checkerboard(pair.answer.shape[:2]).ravel(), COLOUR_BINS**3
-    both = code + half * bins
-    counts = np.bincount(both, minlength=2 * bins).reshape(2, bins)
+    own, other = code + half * bins, code + (1 - half) * bins
+    counts = np.bincount(own, minlength=2 * bins)
     predicted = np.empty_like(answer)
     for channel in range(3):
-        sums = np.bincount(both, answer[:, channel], 2 * bins).reshape(2, bins)
+        sums = np.bincount(own, answer[:, channel], 2 * bins)
+        table = sums / np.maximum(counts, 1)
         # A colour that the other half lacks is predicted by that half's mean.
-        mean = sums.sum(axis=1, keepdims=True) / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        table = np.where(counts > 0, sums / np.maximum(counts, 1), mean)
-        predicted[:, channel] = table[1 - half, code]
+        means = sums.reshape(2, bins).sum(axis=1) / counts.reshape(2, bins).sum(axis=1).clip(1)
+        predicted[:, channel] = np.where(counts > 0, table, means.repeat(bins))[other]
     return predicted
 
 
@@ -74,8 +76,13 @@ def _checkerboard(shape: tuple[int, int]) -> np.ndarray:
     return (rows[:, None] + columns) % 2
 
 
-def _with_ones(pixels: np.ndarray) -> np.ndarray:
-    return np.column_stack([pixels.astype(np.float64), np.ones(len(pixels))])
+def affine_fit(pair: Pair) -> dict[str, float]:
+    """Return R squared of the best affine map from the input's RGB to the answer's."""
+    source = np.column_stack([pair.source.reshape(-1, 3), np.ones(pair.source.size // 3)])
+    answer = pair.answer.reshape(-1, 3).astype(np.float64)
+    total = ((answer - answer.mean(axis=0)) ** 2).sum()
+    left = ((answer - source @ _least_squares(source, answer)) ** 2).sum()
+    return {"affine_fit": float(1 - left / total) if total else 0.0}
 
 
 def _least_squares(source: np.ndarray, answer: np.ndarray) -> np.ndarray:
@@ -92,14 +99,14 @@ def departure(pair: Pair) -> dict[str, float]:
     filtered), `residual_compactness` the part in one region, `residual_hue` the length of that
     region's mean departure in a and b, `residual_outside` the mean departure of all others.
     """
-    answer = pair.answer.reshape(-1, 3).astype(np.float64)
-    filtered = _robust_filter(_with_squares(pair.source), answer).reshape(pair.answer.shape)
+    filtered = _robust_filter(pair)
     residual = np.sqrt(((pair.answer - filtered) ** 2).sum(axis=2))
     departs = residual > pair.settings["assumed_overlay_residual"]
     solid = cv2.morphologyEx(departs.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
     region = _largest(solid)
-    unchanged = cv2.absdiff(pair.source, pair.answer).max(axis=2) <= KEPT_TOLERANCE
-    hue = (pair.answer_lab - lab(filtered.round().astype(np.uint8)))[region][:, 1:]
+    unchanged = largest_channel(cv2.absdiff(pair.source, pair.answer)) <= KEPT_TOLERANCE
+    expected = lab(filtered[region][None].round().astype(np.uint8))[0]
+    hue = (pair.answer_lab[region] - expected)[:, 1:]
     n = int(solid.sum())
     return {
         "residual_share": n / solid.size,
@@ -119,22 +126,24 @@ def _largest(solid: np.ndarray) -> np.ndarray:
     return (labels == int(sizes.argmax())) & (solid > 0)
 
 
-def _with_squares(rgb: np.ndarray) -> np.ndarray:
-    """Return RGB and its squares, both from 0 to 1, and 1, float64 (n, 7)."""
-    pixels = rgb.reshape(-1, 3) / 255.0
-    return np.column_stack([pixels, pixels**2, np.ones(len(pixels))])
+def _robust_filter(pair: Pair) -> np.ndarray:
+    """Return what the map that is fitted to the pixels it fits best makes of the input, (H, W, 3).
 
-
-def _robust_filter(source: np.ndarray, answer: np.ndarray) -> np.ndarray:
-    """Return the answers predicted by the map that is fitted to the pixels it fits best, (n, 3)."""
-    known, wanted = source[::FITTED_STEP], answer[::FITTED_STEP]
+    The map adds up a table for each channel of the input, so it is fitted to some pixels and read
+    at all of them.
+    """
+    source, answer = (sampled(rgb) for rgb in (pair.source, pair.answer))
+    known = np.column_stack([source / 255, (source / 255) ** 2, np.ones(len(source))])
     kept = slice(None)
     for _ in range(ROBUST_ROUNDS):
-        fitted = _least_squares(known[kept], wanted[kept])
+        fitted = _least_squares(known[kept], answer[kept].astype(np.float64))
         # Without the cut a filter that saturates would look like a region of its own.
-        residual = ((wanted - (known @ fitted).clip(0, 255)) ** 2).sum(axis=1)
+        residual = ((answer - (known @ fitted).clip(0, 255)) ** 2).sum(axis=1)
         kept = residual <= np.quantile(residual, ROBUST_SHARE)
-    return (source @ fitted).clip(0, 255)
+    levels = np.arange(256)[:, None] / 255
+    tables = (levels * fitted[:3, None] + levels**2 * fitted[3:6, None]).astype(np.float32)
+    red, green, blue = (tables[i][pair.source[:, :, i]] for i in range(3))
+    return (red + green + blue + fitted[6].astype(np.float32)).clip(0, 255)
 
 
 def cutout(pair: Pair) -> dict[str, float]:
@@ -145,19 +154,21 @@ def cutout(pair: Pair) -> dict[str, float]:
     a plain sky is no cut. Of the rest, `kept_share` is as in the input, and `rest_flat_share` has
     one colour: most of a mask's, little of a picture's. `cutout_ssim` is the similarity there.
     """
-    answer, source = (rgb.astype(np.int16) for rgb in (pair.answer, pair.source))
-    modal = modal_colour(answer.reshape(-1, 3))
-    ground = np.abs(answer - modal).max(axis=2) <= GROUND_TOLERANCE
+    modal = modal_colour(sampled(pair.answer)).astype(np.uint8)
+    flat = np.broadcast_to(modal, pair.answer.shape)
+    ground, of_input = (
+        largest_channel(cv2.absdiff(rgb, flat)) <= GROUND_TOLERANCE
+        for rgb in (pair.answer, pair.source)
+    )
+    kept = largest_channel(cv2.absdiff(pair.answer, pair.source)) <= KEPT_TOLERANCE
     rest = ~ground
-    of_input = np.abs(source - modal).max(axis=2) <= GROUND_TOLERANCE
-    kept = np.abs(answer - source).max(axis=2) <= KEPT_TOLERANCE
     # The window of the similarity must not see the cut; on a thin rest it has to.
     inner = cv2.erode(rest.astype(np.uint8), np.ones((11, 11), np.uint8)) > 0
     return {
         "modal_share": float(ground.mean()),
         "modal_share_of_input": float(of_input[ground].mean()) if ground.any() else 0.0,
         "kept_share": float(kept[rest].mean()) if rest.any() else 0.0,
-        "rest_flat_share": _flat_share(answer[rest]),
+        "rest_flat_share": _flat_share(pair.answer[rest].astype(np.int16)),
         "cutout_ssim": mean_within(pair.likeness, inner if inner.any() else rest),
     }
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gensight.extractors import dots
 from gensight.failures.pictures import Pair, mean_within
+from gensight.failures.tones import largest_channel
 from gensight.images import resize_picture
 
 # Around a mark: the window of the similarity, and the soft rim that JPEG widens.
@@ -77,7 +78,7 @@ def _strokes(vivid: np.ndarray, least_solidity: float) -> int:
 
 def _apart(pair: Pair, off: np.ndarray) -> dict[str, float]:
     """Return likeness off the red marks, and what of the rest changed, and how the others fare."""
-    difference = cv2.absdiff(pair.source, pair.answer).max(axis=2)
+    difference = largest_channel(cv2.absdiff(pair.source, pair.answer))
     changed = ((difference > pair.settings["assumed_changed_levels"]) & off).astype(np.uint8)
     solid = cv2.morphologyEx(changed, cv2.MORPH_OPEN, SQUARE)
     untouched = off & (_grown(solid, WINDOW_REACH_PX) == 0)

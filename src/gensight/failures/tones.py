@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import cv2
 import numpy as np
@@ -21,6 +22,7 @@ COLOURS_COVER, COLOURS_COUNTED = 0.95, 8
 COLOUR_SHARE = 0.001
 SAMPLED_PIXELS = 4096
 PART_AREA_PX, FLAT_LEVELS = 8, 2
+FLAT_SQUARES = 1e-9
 
 
 def contrast(pair: Pair) -> dict[str, float]:
@@ -43,13 +45,12 @@ def autocorrelation(pair: Pair) -> dict[str, float]:
 
 def correlation(first: np.ndarray, second: np.ndarray) -> float:
     """Return Pearson's correlation of two arrays; 1 where both are flat, 0 where one is."""
-    one, two = (values.astype(np.float64).ravel() for values in (first, second))
-    one -= one.mean()
-    two -= two.mean()
-    norms = float(np.sqrt((one @ one) * (two @ two)))
-    if norms < 1e-9:
-        return float(one @ one < 1e-9 and two @ two < 1e-9)
-    return float(one @ two / norms)
+    one, two = (values - values.mean(dtype=np.float64) for values in (first, second))
+    # Plain sums: those of the linear algebra library depend on its threads.
+    squares, others = (float((values * values).sum()) for values in (one, two))
+    if min(squares, others) < FLAT_SQUARES:
+        return float(max(squares, others) < FLAT_SQUARES)
+    return float((one * two).sum()) / math.sqrt(squares * others)
 
 
 def chroma(pair: Pair) -> dict[str, float]:
@@ -61,7 +62,13 @@ def chroma(pair: Pair) -> dict[str, float]:
 def channel_range(rgb: np.ndarray) -> np.ndarray:
     """Return the largest minus the smallest channel, uint8 (H, W)."""
     red, green, blue = cv2.split(rgb)
-    return cv2.max(cv2.max(red, green), blue) - cv2.min(cv2.min(red, green), blue)
+    return largest_channel(rgb) - cv2.min(cv2.min(red, green), blue)
+
+
+def largest_channel(rgb: np.ndarray) -> np.ndarray:
+    """Return the largest channel of each pixel, (H, W)."""
+    red, green, blue = cv2.split(rgb)
+    return cv2.max(cv2.max(red, green), blue)
 
 
 def bimodality(pair: Pair) -> dict[str, float]:
@@ -139,7 +146,7 @@ def colours(pair: Pair) -> dict[str, float]:
     Colours are taken off one after the other, the most frequent first; at most eight are counted. A
     colour counts for its chroma down to 0.1 % of the pixels: targets are small.
     """
-    rest = _sampled(pair.answer)
+    rest = sampled(pair.answer)
     n, found, largest = len(rest), 0, 0.0
     for _ in range(COLOURS_COUNTED):
         if len(rest) <= COLOUR_SHARE * n:
@@ -166,7 +173,7 @@ def colormap(pair: Pair) -> dict[str, float]:
     `colour_bins` is how many of 16^3 bins hold 95 % of the answer: a colour map is a line through
     them, also where it is paler than the known ones; a photograph is a cloud.
     """
-    pixels = _sampled(pair.answer)
+    pixels = sampled(pair.answer)
     distances = (tree.query(pixels)[0].mean() for tree in _colormaps())
     counts = np.sort(np.bincount(_bins(pixels)))[::-1].cumsum()
     used = int(np.searchsorted(counts, COLOURS_COVER * counts[-1])) + 1
@@ -187,7 +194,7 @@ def _colormaps() -> tuple:
     return tuple(KDTree(255 * colormaps[name](entries)[:, :3]) for name in COLORMAPS)
 
 
-def _sampled(rgb: np.ndarray) -> np.ndarray:
+def sampled(rgb: np.ndarray) -> np.ndarray:
     """Return evenly spread pixels, int16 (n, 3), n from SAMPLED_PIXELS to four times that."""
     step = max(1, int(np.sqrt(rgb.shape[0] * rgb.shape[1] / SAMPLED_PIXELS)))
     return rgb[step // 2 :: step, step // 2 :: step].reshape(-1, 3).astype(np.int16)

@@ -188,11 +188,11 @@ def _why_nothing(rule: str, n: int, restricted: int) -> str:
     if n == 0:
         return "no answer was scored"
     if restricted == n:
-        return (
-            f"the licence of {'its one sample' if n == 1 else f'all {n} samples'} forbids showing"
-        )
-    answers = f"{n - restricted} answer{'' if n - restricted == 1 else 's'}"
-    return f"none of {answers} {'failed' if rule == 'failed' else 'can be read'}"
+        return f"none of {n} answers may be shown" if n > 1 else "its only answer may not be shown"
+    left = n - restricted
+    if left == 1:
+        return f"its only answer {'did not fail' if rule == 'failed' else 'cannot be read'}"
+    return f"none of {left} answers {'failed' if rule == 'failed' else 'can be read'}"
 
 
 def _gap(spec: GallerySpec, model: GalleryModelSpec, rule: str, why: str, restricted: int) -> Gap:

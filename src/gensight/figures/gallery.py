@@ -22,6 +22,7 @@ from gensight.figures.layout import (
     row_height,
     tiles_strip,
     wrapped,
+    wrapped_name,
     write,
 )
 from gensight.figures.tiles import row_tiles
@@ -86,7 +87,7 @@ def _caption(tile: Tile) -> list[str]:
 
 def _write_name(figure: Figure, item: GalleryItem, middle_in: float) -> None:
     """Write the model above the middle of a row, the sample and the rule below it."""
-    name = "\n".join(wrapped(item.model_label, NAME_CHARACTERS))
+    name = "\n".join(wrapped_name(item.model_label, NAME_CHARACTERS))
     sample = textwrap.wrap(item.sample_id.replace("_", "_ "), DETAIL_CHARACTERS)
     details = "\n".join([*(line.replace("_ ", "_") for line in sample), item.rule])
     look = {"ha": "left", "va": "bottom", "fontsize": 7, "linespacing": 1.1}

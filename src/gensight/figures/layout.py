@@ -111,7 +111,7 @@ def names_strip(names: Sequence[tuple[str, float, float]], points: float = 7.5) 
     Their last lines stand on one baseline at the bottom of the strip.
     """
     # Names hold capitals and digits: they run wider than prose.
-    lines = [wrapped(name, style.characters(width, 1.08 * points)) for name, _, width in names]
+    lines = [wrapped_name(name, style.characters(width, 1.08 * points)) for name, _, width in names]
     line_in = 1.25 * points / 72
     height_in = line_in * max(map(len, lines)) + 0.09
 
@@ -197,3 +197,16 @@ def _write_words(axes: Axes, words: str, characters: int) -> None:
 def wrapped(text: str, width: int, max_lines: int | None = None) -> list[str]:
     """Return text in lines of at most `width` characters; never empty, and cut with an ellipsis."""
     return textwrap.wrap(text, width, max_lines=max_lines, placeholder=" …") or [""]
+
+
+def wrapped_name(text: str, width: int) -> list[str]:
+    """Return a name in lines, broken at spaces and after hyphens wherever they stand."""
+    # Between digits and letters textwrap sees no hyphen, so it is told of a place to break.
+    lines = textwrap.wrap(
+        text.replace("-", "-\t"),
+        width,
+        expand_tabs=False,
+        replace_whitespace=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace("\t", "") for line in lines] or [""]

@@ -17,7 +17,7 @@ def score_text(spec: GallerySpec, example: ChosenExample) -> str:
     if example.raw is None:
         status = f"{example.status}: {example.reason}" if example.reason else example.status
         policy = "" if example.value is None else ", scored by policy"
-        lines.insert(2, f"({status}{policy})")
+        lines.insert(2, f"({status.replace('_', ' ')}{policy})")
     return "\n".join(lines)
 
 
