@@ -1,4 +1,4 @@
-"""The closed lists of classes, what makes an answer valid, and what may be claimed of the classes."""
+"""The closed lists of classes, which of them are valid, and what may be claimed of them."""
 
 import doctest
 
@@ -18,8 +18,8 @@ def test_examples_hold(module):
 
 
 def test_columns_of_the_failure_table_are_the_classes():
-    assert failure_class.FITS == (*failures.blind_names(), failures.NO_OUTPUT)
-    assert failure_truth.FITS == (*failures.TRUTH_CLASSES, "no_answer")
+    assert (*failures.blind_names(), failures.NO_OUTPUT) == failure_class.FITS
+    assert (*failures.TRUTH_CLASSES, "no_answer") == failure_truth.FITS
 
 
 def test_details_belong_to_classes():

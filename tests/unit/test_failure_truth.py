@@ -124,7 +124,7 @@ def test_classes(predicted, target, expected):
     assert verdict.features["iou"] == pytest.approx(iou(predicted, target))
 
 
-def test_a_small_slip_is_no_drift_although_a_move_would_fit():
+def test_a_slip_is_drift_only_where_the_iou_has_suffered():
     slipped = failures.truth(moved(TARGET, 0, 5), TARGET)
     assert slipped.features["iou"] < 0.7
     assert slipped.failure_class == "drift"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gensight import images
-from gensight.figures import GallerySource, figure_png
+from gensight.figures import GallerySource, draw_gallery, figure_png
 from gensight.records import Generation, Prediction, Sample, Score, write_rows
 from gensight.specs.figures import parse_figure
 from gensight.stages.plot import plot
@@ -27,6 +28,7 @@ SPEC = {
     "metric_label": "error",
     "models": [{"model": name} for name in (*MODELS, "absent")],
 }
+ALPHA = {"models": [{"model": "alpha"}]}
 
 
 def picture(rank, blue=0):
@@ -161,7 +163,7 @@ def test_each_model_of_the_run_is_shown_with_its_own_answer(lay):
 def test_a_sample_that_may_not_be_shown_is_passed_over(lay):
     files = lay({10: "nyuv2", 11: "dram", 3: "unheard_of"})
     shown, log = source(files, rules=["quantile_50", "worst"]).shown()
-    assert {sample_id for _, sample_id in shown_ids(shown)} == {"s12", "s19"}
+    assert {sample_id for _, sample_id in shown_ids(shown)} == {"s9", "s19"}
     assert log.examples[0].restricted == 3
     (note,) = shown.notes
     assert note.endswith(": 3.") and "NYU Depth V2" in note and "DRAM" in note
@@ -200,7 +202,7 @@ def test_a_gallery_chooses_on_each_model_where_its_leader_is_not_in_the_run(lay)
 
 def test_a_failure_says_its_class_and_an_unmarked_copy_of_nothing_is_none(lay):
     # s3 has nothing to be marked.
-    classes = {3: "unmarked_copy", 4: "unmarked_copy", 7: "drift:global"}
+    classes = {3: "unmarked_copy", 4: "unmarked_copy", 5: "unmarked_copy", 7: "drift:global"}
     shown, _ = source(lay(classes=classes), kind="failures").shown()
     assert [(i.sample_id, i.failure) for i in shown.items] == [("s4", "unmarked copy")] * 2
 
@@ -224,32 +226,36 @@ def test_the_native_fit_goes_by_the_model(lay):
 def test_panels_are_drawn_and_logged_with_the_same_bytes_each_time(lay):
     files = lay({10: "nyuv2"})
     panels = [
-        SPEC | {"title": "Rows"},
+        SPEC | {"title": "Rows", **ALPHA},
         SPEC | {"kind": "comparison", "title": "Columns", "chosen_on": "beta"},
         SPEC | {"kind": "failures", "title": "Failures"},
-        SPEC | {"kind": "decoder_steps", "title": "Steps", "rules": ["best"]},
+        SPEC | {"kind": "decoder_steps", "title": "Steps", "rules": ["best"], **ALPHA},
     ]
     spec = {"kind": "panels", "title": "All", "caption": "C", "panels": panels}
     for stem in ("one", "two"):
         plot(files, f"{stem}.png", determinants(spec))
     for ending in (".png", ".pdf", ".json"):
-        first, second = (open(stem + ending, "rb").read() for stem in ("one", "two"))
+        first, second = (Path(stem + ending).read_bytes() for stem in ("one", "two"))
         assert first == second
     log = json.loads(first)
     assert [row["panel"] for row in log] == [
-        title for title in ("Rows", "Columns", "Failures", "Steps") for _ in MODELS
+        "Rows",
+        *["Columns"] * 2,
+        *["Failures"] * 2,
+        "Steps",
     ]
-    assert [row["sample_id"] for row in log] == ["s11", "s11", "s11", "s11", None, None, "s0", "s0"]
+    assert [row["sample_id"] for row in log] == [*["s9"] * 3, None, None, "s0"]
     assert log[4]["why"] == "none of 19 answers failed"
-    for panel in panels:
-        plot(files, "single.png", determinants(panel))
-    assert json.loads(open("single.json", "rb").read())[0]["sample_id"] == "s0"
+
+
+def test_a_single_gallery_is_logged_without_a_panel(lay):
+    plot(lay(), "single.png", determinants(SPEC))
+    first, _ = json.loads(Path("single.json").read_text())
+    assert first["sample_id"] == "s10" and "panel" not in first
 
 
 def test_a_restricted_picture_leaves_no_trace_in_the_figure(lay):
     """The same bytes whatever the pictures are that may not be shown."""
-    from gensight.figures import draw_gallery
-
     drawn = []
     for tag in ("nyuv2", "scannet"):
         gallery = source(lay({10: tag}))

@@ -67,8 +67,8 @@ MISTAKES = {
         ["config/benchmarks/scenes_counting.yaml", "'n'", "many"],
     ),
     "missing-prompt": (
-        lambda c: (c.folder / "resources/prompts/counting/mid.yaml").unlink(),
-        ["config/benchmarks/scenes_counting.yaml", "prompts", "'mid'"],
+        lambda c: (c.folder / "resources/prompts/counting/flat.yaml").unlink(),
+        ["config/benchmarks/scenes_counting.yaml", "prompts", "'flat'"],
     ),
     "not-yaml": (
         lambda c: (c.folder / "config/models/echo.yaml").write_text("adapter: [unclosed"),

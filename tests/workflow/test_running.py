@@ -54,11 +54,11 @@ def open_model(generation, held_out):
 def add_slow_model(checkout: Checkout, **generation: object) -> Path:
     """Give a checkout a hosted protocol's adapter, and a model on it."""
     journal = checkout.folder / "journal"
-    (checkout.folder / "src/gensight/models/openai_images.py").write_text(SLOW_ADAPTER)
+    (checkout.folder / "src/gensight/models/bfl_task.py").write_text(SLOW_ADAPTER)
     block = {"seconds": 0.0, "journal": str(journal), "stop_at": None, **generation}
     checkout.write_yaml(
         "config/models/slow.yaml",
-        {"adapter": "openai_images", "generation": block, "display": {"label": "Slow"}},
+        {"adapter": "bfl_task", "generation": block, "display": {"label": "Slow"}},
     )
     checkout.edit("config/config.yaml", run__models=["slow"], run__tables=[])
     checkout.edit("config/config.yaml", run__benchmarks=["scenes_counting"], run__prompts=["mid"])
@@ -186,9 +186,9 @@ def open_model(generation, held_out):
 def test_bad_answers_are_invalid_and_the_rest_goes_on(checkout: Checkout) -> None:
     import pyarrow.parquet as pq
 
-    (checkout.folder / "src/gensight/models/openai_images.py").write_text(BAD_ANSWERS)
+    (checkout.folder / "src/gensight/models/bfl_task.py").write_text(BAD_ANSWERS)
     checkout.write_yaml(
-        "config/models/broken.yaml", {"adapter": "openai_images", "display": {"label": "Broken"}}
+        "config/models/broken.yaml", {"adapter": "bfl_task", "display": {"label": "Broken"}}
     )
     checkout.edit("config/config.yaml", run__models=["broken", "oracle"], run__tables=["counting"])
     checkout.edit("config/config.yaml", run__benchmarks=["scenes_counting"], run__prompts=["mid"])

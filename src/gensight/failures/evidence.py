@@ -46,7 +46,8 @@ GROUPS: dict[Group, tuple[str, ...]] = {
     likeness.panels: ("panel_ssim",),
     motion.edge_agreement: ("edge_recall", "edge_precision", "answer_edge_px"),
     motion.edge_alignment: (
-        "edge_shift_share",
+        "edge_shift_x_share",
+        "edge_shift_y_share",
         "edge_scale",
         "edge_precision_aligned",
         "edge_gain",

@@ -105,16 +105,21 @@ def departure(pair: Pair) -> dict[str, float]:
     solid = cv2.morphologyEx(departs.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
     region = _largest(solid)
     unchanged = largest_channel(cv2.absdiff(pair.source, pair.answer)) <= KEPT_TOLERANCE
-    expected = lab(filtered[region][None].round().astype(np.uint8))[0]
-    hue = (pair.answer_lab[region] - expected)[:, 1:]
     n = int(solid.sum())
     return {
         "residual_share": n / solid.size,
         "residual_kept_share": float(unchanged[solid > 0].mean()) if n else 0.0,
         "residual_compactness": int(region.sum()) / n if n else 0.0,
-        "residual_hue": float(np.hypot(*hue.mean(axis=0))) if len(hue) else 0.0,
+        "residual_hue": _hue_change(pair, filtered, region) if n else 0.0,
         "residual_outside": float(residual[~departs].mean()) if not departs.all() else 255.0,
     }
+
+
+def _hue_change(pair: Pair, filtered: np.ndarray, region: np.ndarray) -> float:
+    """Return the length of the mean difference in a and b over a region that is not empty."""
+    expected = lab(filtered[region][None].round().astype(np.uint8))[0]
+    difference = (pair.answer_lab[region] - expected).mean(axis=0, dtype=np.float64)
+    return float(np.hypot(difference[1], difference[2]))
 
 
 def _largest(solid: np.ndarray) -> np.ndarray:

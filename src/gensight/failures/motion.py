@@ -58,35 +58,43 @@ def edge_alignment(pair: Pair) -> dict[str, float]:
 
     For drawings that share few edges with the input (masks, depth): correlation, by FFT, of the
     answer's edges with a map that attracts near the input's edges, over five scales and shifts up
-    to 10 % of the long side. `edge_gain` is what the alignment adds to the share of the answer's
-    edges that lie on the input's.
+    to 10 % of the long side. The shift is what the answer needs, to the right and down;
+    `edge_gain` is what it adds to the share of the answer's edges that lie on the input's.
     """
-    distance = pair.source_edge_distance
-    attraction = np.exp(-(distance**2) / (2 * ATTRACTION_PX**2))
-    attraction -= cv2.boxFilter(attraction, -1, (BOX_PX, BOX_PX))
-    points = np.argwhere(pair.answer_edges)
+    distance, points = pair.source_edge_distance, np.argwhere(pair.answer_edges)
     _, before = _agreement(pair, pair.answer_edges)
-    if not len(points):
-        still = {"edge_shift_share": 0.0, "edge_scale": 1.0, "edge_gain": 0.0}
-        return still | {"edge_precision_aligned": before}
-    reach = max(1, round(MAX_SHIFT_SHARE * pair.long_side_px))
-    shape = tuple(fft.next_fast_len(side + 2 * reach, real=True) for side in attraction.shape)
-    attracted = fft.rfft2(attraction, shape)
-    centre = (np.array(attraction.shape) - 1) / 2
-    best = (-math.inf, 1.0, np.zeros(2))
-    for scale in SCALES:
-        moved = np.rint((points - centre) * scale + centre).astype(np.int64)
-        score, shift = _best_shift(attracted, moved, attraction.shape, shape, reach)
-        best = max(best, (score, scale, shift), key=lambda found: found[0])
-    _, scale, shift = best
-    landed = np.rint((points - centre) * scale + centre + shift).astype(np.int64)
+    scale, shift = 1.0, np.zeros(2)
+    if len(points) and pair.source_edges.any():
+        scale, shift = _best_move(distance, points, round(MAX_SHIFT_SHARE * pair.long_side_px))
+    landed = np.rint(_scaled(points, scale, distance.shape) + shift).astype(np.int64)
     after = _share(_distances_at(distance, landed) <= TOLERANCE_PX)
     return {
-        "edge_shift_share": float(np.hypot(*shift)) / pair.long_side_px,
+        "edge_shift_x_share": float(shift[1]) / pair.long_side_px,
+        "edge_shift_y_share": float(shift[0]) / pair.long_side_px,
         "edge_scale": scale,
         "edge_precision_aligned": after,
         "edge_gain": after - before,
     }
+
+
+def _best_move(distance: np.ndarray, points: np.ndarray, reach: int) -> tuple[float, np.ndarray]:
+    """Return the scale and the shift (rows, columns) of points (n, 2) that attract most."""
+    attraction = np.exp(-(distance**2) / (2 * ATTRACTION_PX**2))
+    attraction -= cv2.boxFilter(attraction, -1, (BOX_PX, BOX_PX))
+    padded = tuple(fft.next_fast_len(side + 2 * reach, real=True) for side in attraction.shape)
+    attracted = fft.rfft2(attraction, padded)
+    best = (-math.inf, 1.0, np.zeros(2))
+    for scale in SCALES:
+        moved = np.rint(_scaled(points, scale, distance.shape)).astype(np.int64)
+        score, shift = _best_shift(attracted, moved, distance.shape, padded, reach)
+        best = max(best, (score, scale, shift), key=lambda found: found[0])
+    return best[1:]
+
+
+def _scaled(points: np.ndarray, scale: float, shape: tuple[int, int]) -> np.ndarray:
+    """Return points (n, 2) as row, column, spread about the centre of the picture."""
+    centre = (np.array(shape) - 1) / 2
+    return (points - centre) * scale + centre
 
 
 def _best_shift(

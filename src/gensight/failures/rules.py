@@ -5,8 +5,9 @@ What the protocol leaves open is decided here:
 - segmentation and depth: an overlay is looked for before a copy, since a thin one passes for both;
 - a bent copy of the input is `rerender:warped` where a drawing was asked for: 3.3 calls it
   `drift:local`, but drift is a valid format (section "Decided") and a photograph is none;
-- counting: red strokes that are no dots, and solid marks of other colours, are
-  `wrong_format:other` however little they cover.
+- counting: red strokes that are no dots, and dots of other colours, are `wrong_format:other`
+  however little they cover; drawings in place of the input are told as in segmentation;
+- lines that keep their place are `stylised` whatever becomes of the lightness between them.
 """
 
 from __future__ import annotations
@@ -38,6 +39,11 @@ def degenerate(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     if flat or seen["autocorrelation"] < limits["noise_autocorrelation"]:
         return "degenerate", None
     return None
+
+
+def degenerate_marked(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
+    """One level of grey, or noise, unless the input is just that."""
+    return None if seen["ssim"] >= limits["unmarked_ssim"] else degenerate(seen, limits)
 
 
 def panelled(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
@@ -176,18 +182,20 @@ def recoloured(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     # The mask of a target with a colour of its own is a filter too, but of few colours and edges;
     # dark filters lose edges as well, and keep their colours.
     drawn = _is_grey(seen, limits) or _has_few_colours(seen, limits)
-    if seen["filter_fit"] < limits["filter_fit"] or (drawn and not _keeps_edges(seen, limits)):
-        return None
-    alike = seen["ssim"] >= limits["copy_ssim"]
-    if alike and seen["lab_difference"] < limits["copy_lab_difference"]:
+    is_filter = seen["filter_fit"] >= limits["filter_fit"]
+    is_filter = is_filter and (_keeps_edges(seen, limits) or not drawn)
+    # A copy proper needs no fit: where colours are rare, no half predicts the other.
+    least = limits["assumed_degraded_copy_ssim" if is_filter else "copy_ssim"]
+    if seen["ssim"] >= least and seen["lab_difference"] < limits["copy_lab_difference"]:
         return "copy", None
-    return "filter", None
+    return ("filter", None) if is_filter else None
 
 
 def cut_out(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     """A part of the input on a plain or faded ground."""
     is_cut = (
-        seen["modal_share"] >= limits["assumed_cutout_share"]
+        seen["filter_fit"] < limits["filter_fit"]
+        and seen["modal_share"] >= limits["assumed_cutout_share"]
         and seen["modal_share_of_input"] < limits["assumed_cutout_input_share"]
         and (
             seen["kept_share"] >= limits["assumed_cutout_kept_share"]
@@ -245,10 +253,11 @@ def _is_page(seen: Evidence, limits: Mapping[str, Any]) -> bool:
 
 
 def _placed(seen: Evidence, limits: Mapping[str, Any], least_aligned: float) -> Finding:
+    shift = math.hypot(seen["edge_shift_x_share"], seen["edge_shift_y_share"])
     suspected = (
         seen["edge_precision"] < limits["suspected_edge_precision"]
         and seen["edge_gain"] >= limits["suspected_edge_gain"]
-        and seen["edge_shift_share"] >= limits["suspected_shift_share"]
+        and shift >= limits["suspected_shift_share"]
         # A short outline fits somewhere by chance, and so does one that fits nowhere well.
         and seen["answer_edge_px"] >= limits["assumed_suspected_edge_px"]
         and seen["edge_precision_aligned"] >= least_aligned
@@ -269,7 +278,7 @@ def not_shaded(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     if _is_two_valued(seen, limits) and seen["levels"] < limits["assumed_mask_levels"]:
         return "wrong_format", "mask"
     traced = seen["edge_recall"] >= limits["assumed_depth_edge_recall"]
-    flat = traced and seen["flat_share"] >= limits["assumed_flat_share"]
+    flat = traced and _is_grey(seen, limits) and seen["flat_share"] >= limits["assumed_flat_share"]
     if flat or seen["levels"] < limits["flat_levels"]:
         return "wrong_format", "flat_regions"
     return None
@@ -300,10 +309,12 @@ def depth_map(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
 
 def redrawn(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
     """The same scene drawn anew, in its place or not, or another scene."""
+    in_place = seen["edge_recall"] >= limits["kept_edge_recall"]
+    if in_place and seen["flow_px"] < limits["kept_flow_px"]:
+        # Bold styles move the lightness of whole regions, so the layout is not asked.
+        return "stylised", None
     if seen["layout"] >= limits["same_layout"]:
-        in_place = seen["edge_recall"] >= limits["kept_edge_recall"]
-        still = seen["flow_px"] < limits["kept_flow_px"]
-        return ("stylised", None) if in_place and still else ("rerender", None)
+        return "rerender", None
     return ("unrelated", None) if seen["layout"] < limits["other_layout"] else None
 
 
@@ -314,7 +325,7 @@ def bent_picture(seen: Evidence, limits: Mapping[str, Any]) -> Finding | None:
 
 RULES: dict[str, tuple[Rule, ...]] = {
     "counting": (
-        degenerate,
+        degenerate_marked,
         panelled,
         moved,
         cut_out,

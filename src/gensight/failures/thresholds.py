@@ -17,7 +17,8 @@ THRESHOLDS: dict[str, Any] = {
     # 3, filters of the input: eta squared, edges kept, and what still is a copy
     "filter_fit": 0.9,
     "filter_edge_recall": 0.45,
-    "copy_ssim": 0.85,
+    "copy_ssim": 0.93,
+    "assumed_degraded_copy_ssim": 0.85,
     "copy_lab_difference": 3.0,
     "filter_lab_difference": 6.0,
     "assumed_overlay_residual": 20.0,
@@ -29,7 +30,7 @@ THRESHOLDS: dict[str, Any] = {
     # 4, other ways to show a region
     "cutout_ssim": 0.9,
     "assumed_cutout_share": 0.5,
-    "assumed_cutout_kept_share": 0.6,
+    "assumed_cutout_kept_share": 0.75,
     "assumed_cutout_flat_share": 0.7,
     "assumed_cutout_input_share": 0.5,
     "mask_colours": 3,

@@ -10,6 +10,7 @@ import numpy as np
 
 from gensight.extractors._histogram import histogram, percentile, range_of, two_class_threshold
 from gensight.failures.pictures import Pair
+from gensight.images import to_grey
 
 COLORMAPS = ("viridis", "magma", "inferno", "turbo", "jet")
 DARK, BRIGHT = 40, 215
@@ -37,8 +38,13 @@ def contrast(pair: Pair) -> dict[str, float]:
 
 
 def autocorrelation(pair: Pair) -> dict[str, float]:
-    """Return the correlation of grey with its right and lower neighbour, averaged."""
-    grey = pair.answer_grey.astype(np.float32)
+    """Return the correlation of grey with its right and lower neighbour, averaged.
+
+    Of the answer as it came where that is smaller than the grid: enlarging joins neighbours.
+    """
+    returned = pair.originals[1]
+    is_small = returned.size < pair.answer.size and min(returned.shape[:2]) > 1
+    grey = (to_grey(returned) if is_small else pair.answer_grey).astype(np.float32)
     pairs = ((grey[:, 1:], grey[:, :-1]), (grey[1:], grey[:-1]))
     return {"autocorrelation": float(np.mean([correlation(*both) for both in pairs]))}
 
