@@ -109,9 +109,10 @@ def _decoded(item: GalleryItem, source: np.ndarray) -> list[Tile]:
     )
     marks = Marks(*decode_pair(answer, work_size(answer, settings)))
     red, gated = marks.red(settings), marks.gated(settings)
+    dropped = "" if np.array_equal(red, gated) else "; what had not changed is pale"
     return [
         Tile(_on_white(red, red), _components(red)),
-        Tile(_on_white(red, gated), f"{_components(gated)}; what had not changed is pale"),
+        Tile(_on_white(red, gated), _components(gated) + dropped),
         _blobs_tile(marks.marked, gated, settings),
         _count_tile(item, source, blob_centres(gated, settings)),
     ]
