@@ -15,6 +15,7 @@ from ceiling_road import (
     DEPTH,
     SEGMENTATION,
     absrel_percent,
+    answer_form,
     area_share,
     benchmark,
     counted,
@@ -26,6 +27,7 @@ from ceiling_road import (
 )
 
 from gensight import datasets, images
+from gensight.measures import depth_fit
 from gensight.truths import valid_depth
 from gensight.twins import write_twin
 
@@ -77,6 +79,18 @@ def test_true_depth_of_a_twin_costs_less_than_one_percent_in_its_own_space(twins
         assert one["disparity"] > one["depth"] + 3
         assert other["depth"] > other["disparity"] + 3
         assert max(one["monotone"], other["monotone"]) < 2
+
+
+@pytest.mark.parametrize("name", DEPTH)
+def test_a_constant_picture_scores_as_a_failed_answer(twins, name):
+    """Sparse or dense, with caps or without: no information is no information."""
+    sample, *_ = twin_samples(twins, name)
+    settings = {"answer_form": answer_form("depth")}
+    settings |= benchmark(name)["scorers"]["depth"].get("settings", {})
+    failed = depth_fit.failed(sample, settings)
+    constant = absrel_percent(sample, name, open_reference("constant"))
+    assert constant == pytest.approx({fit: 100 * parts["absrel"] for fit, parts in failed.items()})
+    assert min(constant.values()) > 10
 
 
 @pytest.mark.parametrize("name", COUNTING)

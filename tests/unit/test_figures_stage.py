@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -174,6 +175,8 @@ def test_nothing_of_a_restricted_data_set_is_shown_unless_it_is_asked_for(lay):
     shown, log = source(files).shown()
     assert shown.items == [] and len(log.gaps) == 2
     assert shown.gaps == [(name, "none of 20 answers may be shown") for name in ("Alpha", "Beta")]
+    followed, _ = source(files, kind="comparison").shown()
+    assert followed.items == [] and followed.gaps == shown.gaps
     shown, _ = source(files, show_restricted=True).shown()
     assert len(shown.items) == 2 and shown.notes[0].startswith("For your own eyes only")
 
@@ -193,6 +196,20 @@ def test_a_comparison_follows_one_model_of_the_run(lay):
     # Of a model alone nobody follows.
     shown, _ = source(files, kind="comparison", models=[{"model": "beta"}]).shown()
     assert shown.leader is None and len(shown.items) == 1
+
+
+def test_a_disturbed_leader_is_followed_by_its_other_severities(lay):
+    files = lay()
+    rows = [replace(row, severity=s, raw=row.raw * s) for row in scores({}) for s in (1.0, 2.0)]
+    path = next(path for path in files if path.startswith("results/scores/alpha"))
+    write_rows(path, Score, rows, {"stage": "scores", "settings": {}})
+    entries = [{"model": "alpha", "severity": severity} for severity in (2.0, 1.0)]
+    gallery = source(files, models=entries, chosen_on="alpha", rules=["quantile_25"])
+    for name in MODELS:
+        gallery.plan["models"][name]["severity_unit"] = "%"
+    shown, log = gallery.shown()
+    assert shown_ids(shown) == [("Alpha 2 %", "s15"), ("Alpha 1 %", "s15")]
+    assert [row.raw for row in log.examples] == [30.0, 15.0] and shown.leader == "Alpha 2 %"
 
 
 def test_a_gallery_chooses_on_each_model_where_its_leader_is_not_in_the_run(lay):

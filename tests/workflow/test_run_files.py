@@ -25,7 +25,8 @@ def fresh(tmp_path_factory) -> Checkout:
 def test_probegen_plans_whole_without_any_data(fresh):
     jobs = fresh.planned(*PROBEGEN)
     assert sum(jobs.values()) < MOST_JOBS
-    assert jobs["sample"] == 11
+    assert jobs["sample"] == 12
+    assert jobs["plot"] == 7
     assert jobs["tabulate"] == 18
     assert jobs["sweep"] == 1
 

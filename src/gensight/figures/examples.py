@@ -51,7 +51,10 @@ class ChosenExample:
 
 @dataclass(frozen=True, kw_only=True)
 class Gap:
-    """A rule that found nothing to show of a model, and why."""
+    """A rule that found nothing to show of a model, and why.
+
+    `n` is the number of the model's answers, of which `restricted` may not be shown.
+    """
 
     model: str
     severity: float | None
@@ -61,7 +64,8 @@ class Gap:
     rule: str
     why: str
     sample_id: None = None
-    restricted: int = 0
+    n: int
+    restricted: int
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ def choose(
         pool = pool_of(rule, showable, higher_is_better)
         if not pool:
             why = _why_nothing(rule, len(rows), passed_over)
-            choice.gaps.append(_gap(spec, model, rule, why, passed_over))
+            choice.gaps.append(_gap(spec, model, rule, why, (len(rows), passed_over)))
             continue
         row = pick(rule, pool, taken)
         if row is not None:
@@ -127,16 +131,19 @@ def same_samples(
     A sample this model was not asked about is a gap, and so is what could not be chosen. `place`
     is missing: nothing was sorted.
     """
-    rows = {(row.sample_id, row.repeat): row for row in _candidates(spec, model, scores)}
+    rows = {answer_of(row): row for row in _candidates(spec, model, scores)}
     choice = Choice()
     for gap in led.gaps:
-        why = f"nothing could be chosen on {gap.model} ({gap.why})"
-        choice.gaps.append(_gap(spec, model, gap.rule, why, gap.restricted))
+        # What may not be shown of one model may not be shown of any.
+        hidden = 0 < gap.n == gap.restricted
+        why = gap.why if hidden else f"nothing could be chosen on {gap.model} ({gap.why})"
+        choice.gaps.append(_gap(spec, model, gap.rule, why, (len(rows), gap.restricted)))
     for example in led.examples:
         row = rows.get((example.sample_id, example.repeat)) or rows.get((example.sample_id, 0))
         if row is None:
             why = f"no answer about {example.sample_id}"
-            choice.gaps.append(_gap(spec, model, example.rule, why, example.restricted))
+            counts = (len(rows), example.restricted)
+            choice.gaps.append(_gap(spec, model, example.rule, why, counts))
             continue
         choice.examples.append(
             replace(
@@ -195,7 +202,10 @@ def _why_nothing(rule: str, n: int, restricted: int) -> str:
     return f"none of {left} answers {'failed' if rule == 'failed' else 'can be read'}"
 
 
-def _gap(spec: GallerySpec, model: GalleryModelSpec, rule: str, why: str, restricted: int) -> Gap:
+def _gap(
+    spec: GallerySpec, model: GalleryModelSpec, rule: str, why: str, counts: tuple[int, int]
+) -> Gap:
+    """Return a gap; `counts` are the model's answers, and those that may not be shown."""
     return Gap(
         model=model.model,
         severity=model.severity,
@@ -204,7 +214,8 @@ def _gap(spec: GallerySpec, model: GalleryModelSpec, rule: str, why: str, restri
         scorer=spec.scorer,
         rule=rule,
         why=why,
-        restricted=restricted,
+        n=counts[0],
+        restricted=counts[1],
     )
 
 

@@ -65,10 +65,11 @@ class GallerySource:
 
     def _leader(self, logged: Choice) -> str | None:
         """Return the label of the model that all samples were chosen on, if others follow it."""
-        followed = {example.model for example in logged.examples} - {self.spec.chosen_on}
-        if self.spec.chosen_on is None or not followed:
+        if self.spec.chosen_on is None:
             return None
-        return self._label(self._entry(self.spec.chosen_on))
+        leader = self._entry(self.spec.chosen_on)
+        shown = {(example.model, example.severity) for example in logged.examples}
+        return self._label(leader) if shown - {(leader.model, leader.severity)} else None
 
     def _entry(self, model: str) -> GalleryModelSpec:
         """Return a model as the spec lists it; one that only chooses need not be listed."""
@@ -76,11 +77,16 @@ class GallerySource:
         return listed[0] if listed else GalleryModelSpec(model=model)
 
     def _choice(self, entry: GalleryModelSpec) -> Choice:
-        leader = self.spec.chosen_on
-        if leader in (None, entry.model):
+        if self.spec.chosen_on is None:
             return self._chosen(entry)
-        led = self._chosen(self._entry(leader))
-        return same_samples(self._fitted(entry), entry, self._scores(entry.model), led)
+        if entry == self._entry(self.spec.chosen_on):
+            return self._led
+        return same_samples(self._fitted(entry), entry, self._scores(entry.model), self._led)
+
+    @cached_property
+    def _led(self) -> Choice:
+        """Return what is chosen on the model that the others follow."""
+        return self._chosen(self._entry(self.spec.chosen_on))
 
     def _chosen(self, entry: GalleryModelSpec) -> Choice:
         higher = metrics.load(self.spec.metric).HIGHER_IS_BETTER

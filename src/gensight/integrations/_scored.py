@@ -21,6 +21,7 @@ from gensight.extractors import Answer, Reading
 from gensight.failures import format_valid
 from gensight.outcomes import Outcome
 from gensight.records import Prediction, Sample
+from gensight.specs.words import unknown
 
 Item = dict[str, float]
 VALID = "valid"
@@ -47,6 +48,19 @@ class Scored:
 
     reading: Reading
     item: Item | None
+
+
+def truth(width: int, height: int, **columns: Any) -> Sample:
+    """Return the sample that holds a truth alone; the size is that of the input picture."""
+    return Sample(
+        sample_id="1",
+        rank=1,
+        cluster_id="1",
+        image={"bytes": b"", "path": None},
+        width=width,
+        height=height,
+        **columns,
+    )
 
 
 def scored(
@@ -83,6 +97,8 @@ def scored(
         by_fit = measure.failed(sample, complete)
     if by_fit is None:
         return Scored(reading, None)
+    if fit not in by_fit:
+        raise unknown(f"measure {task.measure}", "fit", fit, by_fit)
     item = {name: by_fit[fit][name] for name in task.parts}
     return Scored(reading, item | {VALID: float(format_valid(prediction))})
 
