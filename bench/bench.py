@@ -25,6 +25,7 @@ OUTPUT = Path(__file__).resolve().parents[1] / "bench.json"
 # Each entry yields measurements with their limits; one module per subject.
 MEASUREMENTS: tuple[Callable[[], Iterator[Measurement]], ...] = (
     speed.mask_path,
+    speed.binarisers_path,
     speed.depth_path,
     speed.counting_path,
     memory.reading_memory,

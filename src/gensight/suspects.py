@@ -110,10 +110,10 @@ class ModelCell:
         """
         self.place, self.model, self.vendor = place, model, vendor
         file = RowFile(place.scores(model), Score)
-        self.path, self.footer = file.path, file.footer
-        if self.footer.determinants.get("measure") != MEASURE:
+        self.path, self.determinants = file.path, file.footer.determinants
+        if self.determinants.get("measure") != MEASURE:
             raise RecordError(f"{self.path}: holds no scores of masks; name another --scorer")
-        self.predictions = _checked_inputs(place.root, self.path, self.footer)
+        self.predictions = _checked_inputs(place.root, self.path, file.footer)
         self.answers = Answers()
         #: The IoU with the truth of the first answer to each sample, where it says anything.
         self.ious: dict[str, float] = {}
@@ -130,13 +130,14 @@ class ModelCell:
                 self.ious[row.sample_id] = row.raw
         if self.place.variant not in variants:
             raise unknown(self.path, "variant", self.place.variant, variants)
+        if not self.answers.heads:
+            raise RecordError(f"{self.path}: holds disturbed answers only; leave {self.model} out")
 
     def masks(self, wanted: Collection[str]) -> dict[str, Mask]:
         """Return the masks of the first answers to some samples, as COCO RLE."""
-        planned = self.footer.determinants["predictions"]
         return {
             row.sample_id: row.mask
-            for row in RowFile(self.predictions, Prediction, planned)
+            for row in RowFile(self.predictions, Prediction, self.determinants["predictions"])
             if row.sample_id in wanted
             and (row.variant, row.severity, row.repeat) == (self.place.variant, None, 0)
             and row.mask is not None
@@ -280,7 +281,8 @@ def effects(cells: Sequence[ModelCell], suspects: Iterable[Suspect]) -> list[Eff
     ]
     shared = set.intersection(*held) if held else set()
     rest = {key for key in shared if key[0] not in hidden}
-    names = [m for m in _metrics_of(cells[0]) if all(m in _metrics_of(c) for c in cells)]
+    measured = [cell.determinants["metrics"] for cell in cells]
+    names = [name for name in measured[0] if all(name in some for some in measured)]
     return [
         Effect(
             model=cell.model,
@@ -296,7 +298,3 @@ def effects(cells: Sequence[ModelCell], suspects: Iterable[Suspect]) -> list[Eff
         )
         for cell in cells
     ]
-
-
-def _metrics_of(cell: ModelCell) -> Mapping[str, Any]:
-    return cell.footer.determinants["metrics"]

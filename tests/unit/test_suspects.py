@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gensight import cli, images
 from gensight.errors import RecordError
-from gensight.records import Prediction, Sample, write_rows
+from gensight.records import Prediction, Sample, Score, write_rows
 from gensight.stages.score import score
 from gensight.suspects import (
     ModelCell,
@@ -276,6 +276,16 @@ def test_scores_of_other_predictions_are_refused():
     lay("a", TRUE)
     Path(scores_of("a")).write_bytes(kept)
     with pytest.raises(RecordError, match="has changed since"):
+        cells("a")
+
+
+def test_what_holds_no_masks_or_no_plain_answer_is_refused():
+    lay_samples(sample(0))
+    lay("a", prediction(0, WRONG, severity=5.0))
+    with pytest.raises(RecordError, match="disturbed answers only; leave a out"):
+        cells("a")
+    write_rows(scores_of("a"), Score, [], {"stage": "scores", "measure": "depth_fit"})
+    with pytest.raises(RecordError, match="no scores of masks"):
         cells("a")
 
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "extract": "Read a mask, a depth map, a count, boxes, a number, ... from one answer.",
     "score": "Score generated pictures against their truth.",
     "compare": "Say how two models, prompts or runs differ, sample by sample.",
+    "suspects": "List the labels that strong models contradict together, for review.",
     "failures": "Classify one answer; write and read the sheets of human raters.",
     "audit": "Recompute every derived number that the papers print.",
     "export": "Write the pictures of a result file to a folder.",

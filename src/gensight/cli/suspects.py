@@ -69,11 +69,15 @@ class _Found:
 @click.option("--prompt", default="mid", show_default=True)
 @click.option("--models", metavar="A,B,C", help="Who is strong. Default: gIoU above the median.")
 @click.option("--vendors", metavar="MODEL=VENDOR,...", help="Who made a model, where specs err.")
-@click.option("--agree", type=share, default=0.8, show_default=True, help="IoU from which two do.")
 @click.option(
-    "--miss", type=share, default=0.3, show_default=True, help="IoU below which one does."
+    "--agree", type=share, default=0.8, show_default=True, help="IoU from which two agree."
 )
-@click.option("--least", type=click.IntRange(2), default=3, show_default=True, help="Vendors.")
+@click.option(
+    "--miss", type=share, default=0.3, show_default=True, help="IoU below which one misses."
+)
+@click.option(
+    "--least", type=click.IntRange(2), default=3, show_default=True, help="How many vendors must."
+)
 @click.option("--output", metavar="FILE.csv", help="Write the list, with an empty column verdict.")
 @click.option("--pictures", metavar="DIR", help="Write input, label and masks of each.")
 @json_option

@@ -50,27 +50,31 @@ def true_mask(value: Any) -> np.ndarray:
     """Return a truth as bool (H, W): a path, PIL picture, array of two levels or COCO RLE.
 
     Raises:
-        GensightError: none of these, or a picture that is no mask.
+        GensightError: none of these, or a picture or array that is no mask.
     """
+    if isinstance(value, Mapping) and "counts" in value:
+        return images.decode_mask(value)
+    if isinstance(value, np.ndarray):
+        return _two_levels(value)
     try:
-        if isinstance(value, np.ndarray) and value.dtype == np.bool_:
-            return value
-        if isinstance(value, Mapping) and "counts" in value:
-            return images.decode_mask(value)
         return images.read_mask(_bytes_of(value))
     except (ImageError, OSError) as error:
         raise GensightError(f"the true mask cannot be read: {error}") from None
 
 
+def _two_levels(array: np.ndarray) -> np.ndarray:
+    foreground = array != 0
+    if array.ndim != 2 or np.unique(array[foreground]).size > 1:
+        raise GensightError("a true mask is an array (height, width) of 0 and one other level")
+    return foreground
+
+
 def _bytes_of(value: Any) -> bytes:
-    if isinstance(value, np.ndarray):
-        return images.encode_png(value)
     if isinstance(value, str | Path):
         return Path(value).read_bytes()
-    if hasattr(value, "save"):
-        stream = io.BytesIO()
-        value.save(stream, "PNG")
-        return stream.getvalue()
-    raise GensightError(
-        f"the true mask is a {type(value).__name__}; give a path, a picture, an array or COCO RLE"
-    )
+    if not hasattr(value, "save"):
+        kind = type(value).__name__
+        raise GensightError(f"a true mask is a path, picture, array or COCO RLE, not a {kind}")
+    stream = io.BytesIO()
+    value.save(stream, "PNG")
+    return stream.getvalue()
