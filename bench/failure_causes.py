@@ -133,18 +133,22 @@ def _localised_f1(case: Any, output_rgb: np.ndarray) -> float:
 
 
 def summary(undone: Iterable[Undone]) -> dict[str, Any]:
-    """Return, for each claim, how many there were, how many gained enough, and the mean gain."""
+    """Return, for each claim, how many could gain enough, how many did, and the mean gain.
+
+    Where less than 0.2 was lost, no undoing can gain it.
+    """
     groups: dict[str, list[Undone]] = {}
     for found in undone:
         right = "drift" if found.true_class.startswith("drift") else "others"
         groups.setdefault(f"{found.claim}, {found.score}, {right}", []).append(found)
+    return {name: _summary(group) for name, group in sorted(groups.items())}
+
+
+def _summary(group: list[Undone]) -> dict[str, float]:
+    gains = [found.after - found.before for found in group]
     return {
-        name: {
-            "n": len(group),
-            "gained": sum(found.after - found.before >= WANTED_GAIN for found in group),
-            "mean_gain": round(
-                math.fsum(found.after - found.before for found in group) / len(group), 3
-            ),
-        }
-        for name, group in sorted(groups.items())
+        "claims": len(group),
+        "could_gain": sum(found.before <= 1 - WANTED_GAIN for found in group),
+        "gained": sum(gain >= WANTED_GAIN for gain in gains),
+        "mean_gain": round(math.fsum(gains) / len(gains), 3),
     }

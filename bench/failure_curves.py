@@ -76,7 +76,7 @@ def draw(listed: Sequence[dict[str, Any]], path: Path) -> None:
         axis.set_xlabel(operator.unit, fontsize=6)
         axis.set_ylim(-0.05, 1.05)
         axis.tick_params(labelsize=6)
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=7, loc="outside lower center", ncols=len(labels) or 1)
+    handles = [pyplot.Line2D([], [], color=colour, label=task) for task, colour in COLOURS.items()]
+    figure.legend(handles=handles, fontsize=7, loc="outside lower center", ncols=len(handles))
     figure.savefig(path, dpi=110)
     pyplot.close(figure)

@@ -3,8 +3,9 @@
     python bench/failures.py FOLDER
 
 The set and its two splits are in tests/failure_operators (PROTOCOLS 3.4): thresholds were tuned on
-A, numbers to quote are those of B. Every share has its number of cases and Wilson's interval at the
-sample size that the source pictures leave, and abstention (`ambiguous`) counts as a miss.
+A, numbers to quote are those of B. Verdicts are counted as the measure `failure_class` does. Every
+share has its number of cases and Wilson's interval at the sample size that the source pictures
+leave, and abstention (`ambiguous`) counts as a miss.
 
     cases.csv      every case with its verdict and time
     recall.csv     per split, task and class: recall over all severities, and over the upper half of
@@ -81,6 +82,11 @@ def expected_class(true_class: str) -> str:
     return "wrong_format" if true_class in FORMATS else CLASSES.get(true_class, true_class)
 
 
+def measured_name(name: str, task: str, truth: np.ndarray) -> str:
+    """Return a verdict as the measure `failure_class` counts it: nothing to mark, none marked."""
+    return "ok" if name == "unmarked_copy" and task == "counting" and not len(truth) else name
+
+
 def judge(limit: int | None = None) -> Iterator[tuple[Judged, failure_causes.Undone | None]]:
     """Classify every case of both splits, and undo the drift that is claimed."""
     for split in SPLITS:
@@ -99,7 +105,7 @@ def judge(limit: int | None = None) -> Iterator[tuple[Judged, failure_causes.Und
                         severity=case.severity,
                         source=case.source,
                         is_hard=failure_operators.OPERATORS[case.operator].is_hard,
-                        verdict=verdict.name,
+                        verdict=measured_name(verdict.name, task, case.truth),
                         seconds=seconds,
                         iou=iou,
                     ),
@@ -167,6 +173,16 @@ def confusions(rows: list[Judged]) -> Iterator[dict[str, Any]]:
         yield dict(zip(names, key, strict=True)) | {"n": n}
 
 
+def called_valid(rows: list[Judged]) -> dict[str, float]:
+    """Return the percentage of answers called format-valid, of those that are and are not."""
+    groups: dict[str, list[bool]] = defaultdict(list)
+    for row in rows:
+        right = expected_class(row.true_class) in failures.VALID_CLASSES
+        name = f"{row.split} {row.task}, {'valid' if right else 'not valid'}"
+        groups[name].append(failures.class_of(row.verdict) in failures.VALID_CLASSES)
+    return {name: round(100 * sum(hits) / len(hits), 1) for name, hits in sorted(groups.items())}
+
+
 def write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     """Write rows of equal keys."""
     listed = list(rows)
@@ -182,6 +198,7 @@ def summary(rows: list[Judged], undone: list[failure_causes.Undone]) -> dict[str
     return {
         "note": failures.validation_note(0),
         "cases": Counter(f"{row.split} {row.task}" for row in rows),
+        "called_valid": called_valid(rows),
         "hard_right_answers": sum(row.is_hard for row in rows) / len(rows),
         "median_s": round(statistics.median(seconds), 4),
         "p95_s": round(float(np.percentile(seconds, 95)), 4),

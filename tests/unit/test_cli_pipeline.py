@@ -77,6 +77,7 @@ def pipeline(task, samples, answers, settings):
         "subsets": [],
         "roles": {"some_model": "measured"},
         "native": {"some_model": "depth"},
+        "failed_above": {"some_model": 0.5},
         "groups": {"some_model": "models"},
     }
     summarize("results/summaries.parquet", summed)

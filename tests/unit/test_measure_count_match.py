@@ -65,6 +65,7 @@ def test_count_errors(predicted, truth, error, log_error):
             "absolute_error": abs(error),
             "squared_error": error**2,
             "log_error": log_error,
+            "failure_constant": 5.0,
         }
     )
 

@@ -58,6 +58,7 @@ def summary_rows(tmp_path, monkeypatch) -> dict[tuple[str, str | None], Summary]
         "scores": paths,
         "roles": ROLES,
         "native": dict.fromkeys(ERRORS, "depth"),
+        "failed_above": dict.fromkeys(ERRORS, 0.5),
         "groups": {"brave": "models", "shy": "models", "steady": "others"},
     }
     summarize("results/summaries/toy.parquet", determinants)

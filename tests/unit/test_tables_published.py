@@ -104,7 +104,7 @@ def test_printed_rows_are_marked_and_never_best(number):
 
 def test_marks_of_the_paper_are_explained_where_they_stand():
     efficiency, reasoning = render_markdown(built(9)), render_markdown(built(1))
-    assert "†: measured end to end" in efficiency and "†" not in reasoning
+    assert "†: timed end to end" in efficiency and "†" not in reasoning
     assert "‡: reported under another protocol" in reasoning and "‡" not in efficiency
     assert "¶: follows from what the paper prints" in render_markdown(built(8))
 

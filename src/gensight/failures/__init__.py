@@ -16,7 +16,7 @@ from gensight.failures.classes import (
 )
 from gensight.failures.classifier import TASKS, blind
 from gensight.failures.comparison import truth
-from gensight.failures.validity import format_valid, validation_note
+from gensight.failures.validity import class_under_truth, format_valid, validation_note
 
 __all__ = [
     "CLASSES",
@@ -29,6 +29,7 @@ __all__ = [
     "blind",
     "blind_names",
     "class_of",
+    "class_under_truth",
     "format_valid",
     "truth",
     "validation_note",

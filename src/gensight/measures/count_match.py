@@ -31,7 +31,7 @@ from gensight.measures._matching import maximum_matching
 from gensight.records import Prediction, Sample
 from gensight.truths import true_count
 
-VERSION = 1
+VERSION = 2
 FAILURE_POLICIES = ("silence_or_constant",)
 DEFAULTS: dict[str, Any] = {
     "failure": "silence_or_constant",
@@ -56,7 +56,8 @@ def measure(
 ) -> PartsByFit | None:
     """Compare a count, and its marks where there are any, with the truth; None without a count.
 
-    Parts: count_error (signed), absolute_error, squared_error, log_error and, where both marks and
+    Parts: count_error (signed), absolute_error, squared_error, log_error, the failure_constant that
+    a failed answer would be scored by and, where both marks and
     true places are known, matched, false_points, missed, localised_f1.
     """
     checked = complete(settings, DEFAULTS, FAILURE_POLICIES)
@@ -65,6 +66,7 @@ def measure(
         return None
     count = required(prediction.count, sample.sample_id, "count", "dots")
     parts = count_errors(count, truth)
+    parts["failure_constant"] = _constant_of(checked)
     places = _true_places(sample, truth)
     if prediction.points is not None and places is not None:
         matched = _matched(prediction, sample, checked) if places else 0
@@ -74,19 +76,24 @@ def measure(
 
 def failed(sample: Sample, settings: Mapping[str, Any]) -> PartsByFit | None:
     """Score a failed answer as the worse of silence and the constant, with nothing matched."""
-    constant = complete(settings, DEFAULTS, FAILURE_POLICIES)["failure_constant"]
-    constant = FROZEN_CONSTANT if constant is None else _count(constant)
+    constant = _constant_of(complete(settings, DEFAULTS, FAILURE_POLICIES))
     truth = true_count(sample)
     if truth is None:
         return None
     fallbacks = [count_errors(value, truth) for value in (0, constant)]
     parts = max(fallbacks, key=lambda errors: errors["absolute_error"])
     parts["log_error"] = max(errors["log_error"] for errors in fallbacks)
+    parts["failure_constant"] = constant
     places = _true_places(sample, truth)
     if places is not None:
         missed = {"matched": 0.0, "false_points": 0.0, "missed": float(places)}
         parts |= missed | {"localised_f1": 0.0}
     return {None: parts}
+
+
+def _constant_of(settings: Mapping[str, Any]) -> float:
+    constant = settings["failure_constant"]
+    return FROZEN_CONSTANT if constant is None else _count(constant)
 
 
 def count_errors(predicted: float, truth: float) -> Parts:

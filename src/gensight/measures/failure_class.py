@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from gensight.failures.classes import NO_OUTPUT, class_of
+from gensight.failures.validity import class_under_truth
 from gensight.measures import PartsByFit, complete, required
 from gensight.records import Prediction, Sample
-from gensight.truths import true_count
 
 VERSION = 1
 FAILURE_POLICIES = ("no_output",)
@@ -59,9 +59,7 @@ def measure(
     """Return `hit`, 1 or 0, for every class; and under `ok` the same as `right`."""
     complete(settings, DEFAULTS, FAILURE_POLICIES)
     name = required(prediction.failure_blind, sample.sample_id, "failure_blind", "failure_class")
-    if name == "unmarked_copy" and true_count(sample) == 0:
-        name = "ok"
-    return _hits(name)
+    return _hits(class_under_truth(name, sample) or name)
 
 
 def failed(sample: Sample, settings: Mapping[str, Any]) -> PartsByFit | None:

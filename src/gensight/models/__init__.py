@@ -61,6 +61,8 @@ class Reply:
     detail: str | None = None
     answered_model: str | None = None
     usage: str | None = None
+    peak_memory_gb: float | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("text", "detail", "answered_model", "usage"):

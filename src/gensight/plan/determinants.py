@@ -196,7 +196,11 @@ class Determinants(Cells):
             spec.measure,
             spec.settings,
         )
-        return {**settings, "answer_form": final.answer_form.model_dump()}
+        form = final.answer_form.model_dump()
+        if self.project.models[cell.model].output_space and "near" in form:
+            # A specialist reads no prompt, so the prompt's promise of polarity is not its own.
+            form["near"] = "unspecified"
+        return {**settings, "answer_form": form}
 
     def summary(self, benchmark: str) -> dict[str, Any]:
         """Return what determines a benchmark's summary: its cells' scores, roles and groups.
@@ -217,6 +221,7 @@ class Determinants(Cells):
             },
             "roles": {name: model.role for name, model in models.items()},
             "native": {name: _native(model) for name, model in models.items()},
+            "failed_above": {n: m.failed_above for n, m in models.items() if m.role == "measured"},
             "groups": {n: m.display.group for n, m in models.items() if m.role == "measured"},
         }
 

@@ -51,8 +51,9 @@ class Sample:
     never rendered into requests. `target_depth_m` is z-depth in metres (float32, height x width);
     pixels outside `valid_mask` take no part. `target_instances` holds one mask per counted
     instance, in the order of `target_points`. `twin_mask` is the target of another query on the
-    same picture (query sensitivity). `label_flag` is true where a review of the annotations found
-    this one wrong. `licence` is a tag of `gensight.licences`.
+    same picture (query sensitivity), `other_masks` are all other annotated instances. `label_flag`
+    is true where a review of the annotations found this one wrong. `licence` is a tag of
+    `gensight.licences`.
     """
 
     sample_id: str = column(pa.string())
@@ -70,6 +71,7 @@ class Sample:
     query_kind: str | None = optional(pa.string())
     target_mask: dict[str, Any] | None = optional(MASK)
     twin_mask: dict[str, Any] | None = optional(MASK)
+    other_masks: list[dict[str, Any]] | None = optional(pa.list_(MASK))
     ignore_mask: dict[str, Any] | None = optional(MASK)
     target_depth_m: dict[str, Any] | None = optional(ARRAY)
     valid_mask: dict[str, Any] | None = optional(MASK)
@@ -224,7 +226,11 @@ class Summary:
     `interval_*` speak of new samples, `finite_*` of the whole data set of `population_n` samples.
     `rank_low` to `rank_high` are the ranks that the model may have, at once for all `family_size`
     measured models of the column; `group_rank_*` the same within its group. `smallest_difference`
-    is what two models must differ by to be told apart with a power of 80 %.
+    is what two models of a group must differ by to be told apart with a power of 80 %; the other
+    two say so of two variants, and of two prompts, of the same model.
+
+    `n` counts samples; each has `repeats` answers. `failure_constant` is what a failed count is
+    scored by, where the benchmark's policy has one.
     """
 
     model: str = column(pa.string())
@@ -242,7 +248,9 @@ class Summary:
     valid_only: float | None = optional(pa.float64())
     common_valid: float | None = optional(pa.float64())
     common_n: int | None = optional(pa.int64())
+    failure_constant: float | None = optional(pa.float64())
     n: int = column(pa.int64())
+    repeats: int = column(pa.int64(), default=1)
     n_valid: int = column(pa.int64())
     coverage: float | None = optional(pa.float64())
     infrastructure: int = column(pa.int64(), default=0)
@@ -268,6 +276,8 @@ class Summary:
     group_rank_low: int | None = optional(pa.int32())
     group_rank_high: int | None = optional(pa.int32())
     smallest_difference: float | None = optional(pa.float64())
+    smallest_difference_variants: float | None = optional(pa.float64())
+    smallest_difference_prompts: float | None = optional(pa.float64())
     floor: float | None = optional(pa.float64())
     floor_model: str | None = optional(pa.string())
     ceiling: float | None = optional(pa.float64())

@@ -17,6 +17,9 @@ from gensight.records import Generation, Request, Sample
 from gensight.runner.ledger import Entry, Ledger
 
 KEY_VERSION = 1
+#: The first answers of an opened model take longer, and their times are left out (assumed: ProbeGen
+#: Appendix B warms up and does not say how long).
+ASSUMED_WARM_UP_ANSWERS = 3
 
 
 @dataclass(frozen=True)
@@ -115,10 +118,14 @@ class Conversation:
             severity=setting.severity,
             truth=sample if self.reads_truth else None,
         )
+        # Opened before the clock starts: loading weights is no part of an answer's time.
+        adapter = self.adapter
         started = time.monotonic()
-        reply: Reply = self.adapter.answer(turn)
+        reply: Reply = adapter.answer(turn)
+        latency_s = time.monotonic() - started
+        warm_up = self.asked < ASSUMED_WARM_UP_ANSWERS
         self.asked += 1
-        entry = self.ledger.record(key, reply, asked, time.monotonic() - started)
+        entry = self.ledger.record(key, reply, asked, latency_s, warm_up=warm_up)
         return entry, list(reply.images)
 
     def _canonical(
@@ -180,6 +187,9 @@ class Conversation:
             requested_model=self.model,
             answered_model=entry.answered_model,
             latency_s=entry.latency_s if self.keeps_times else None,
+            peak_memory_gb=entry.peak_memory_gb if self.keeps_times else None,
+            device=entry.device,
+            warm_up=entry.warm_up if self.keeps_times else None,
             usage=entry.usage,
         )
 
@@ -199,6 +209,8 @@ def truth_digest(sample: Sample) -> str:
     }
     # A fitted prior leaves out the held-out samples of the asked sample's own cluster.
     fields["cluster_id"] = sample.cluster_id
+    # It may also go by what was asked.
+    fields["query"] = sample.query
     for name, value in fields.items():
         if isinstance(value, dict) and "bytes" in value:
             fields[name] = {**value, "bytes": digest_of_bytes(value["bytes"])}

@@ -40,6 +40,9 @@ class Entry:
     answered_model: str | None = None
     usage: str | None = None
     latency_s: float | None = None
+    peak_memory_gb: float | None = None
+    device: str | None = None
+    warm_up: bool | None = None
     asked: dict[str, Any] = field(default_factory=dict)
     images_returned: int | None = None
 
@@ -87,7 +90,15 @@ class Ledger:
                 return entry, [blob.read_bytes() for blob in blobs]
         return self._find_adopted(key)
 
-    def record(self, key: str, reply: Reply, asked: dict[str, Any], latency_s: float) -> Entry:
+    def record(
+        self,
+        key: str,
+        reply: Reply,
+        asked: dict[str, Any],
+        latency_s: float,
+        *,
+        warm_up: bool | None = None,
+    ) -> Entry:
         """Keep a reply: pictures first, then the entry that names them."""
         digests = []
         for image in reply.images:
@@ -103,6 +114,9 @@ class Ledger:
             reply.answered_model,
             reply.usage,
             latency_s,
+            reply.peak_memory_gb,
+            reply.device,
+            warm_up,
             asked,
             len(digests),
         )
@@ -127,6 +141,9 @@ class Ledger:
             row.answered_model,
             row.usage,
             row.latency_s,
+            row.peak_memory_gb,
+            row.device,
+            row.warm_up,
             images_returned=row.images_returned,
         )
         return entry, images

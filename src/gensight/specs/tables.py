@@ -126,8 +126,9 @@ class TableOptionsSpec(Spec):
 
     `bold: best_set` prints every row that may be best, by its simultaneous rank interval within its
     group, in bold, and underlines the best number; `best_per_group` goes by the printed numbers
-    alone. `show_rank` prints the interval of ranks, `show_mde` the smallest difference that the
-    samples can tell (in the notes). `failed_above` overrides, for every measured row, the share of
+    alone. `show_rank` prints the interval of ranks, `smallest_difference` what these
+    samples can just tell between models of a group, or between variants or prompts of one model (in
+    the notes). `failed_above` overrides, for every measured row, the share of
     format-invalid answers beyond which a cell prints x; null keeps each model's own. Reference rows
     never print x.
     """
@@ -137,7 +138,7 @@ class TableOptionsSpec(Spec):
     show_coverage: bool = True
     show_gain: bool = False
     show_rank: bool = False
-    show_mde: bool = False
+    smallest_difference: Literal["none", "models", "variants", "prompts"] = "none"
     bold: Literal["best_set", "best_per_group", "none"] = "best_per_group"
     severity: Literal["rows", "hide"] = "rows"
     failed_above: float | None = Field(default=None, gt=0, le=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from gensight.records import Score
 from gensight.specs.checks import NATIVE_DEFAULT
 from gensight.statistics import ColumnParts
 
-#: Samples whose annotation no review found wrong, where one was laid beside the data set.
+#: Samples whose annotation a review looked at and did not find wrong.
 UNFLAGGED = "unflagged"
 #: Strata that are no property of a sample's content: models are ranked on them as on the whole.
 RANKED_STRATA = ("first_", UNFLAGGED)
@@ -75,6 +75,15 @@ class Answers:
         """Return the size of the whole data set, None where it has none or this is a part of it."""
         return self.heads[0].population_n if self.heads and self.is_whole else None
 
+    def samples_of(self, kept: np.ndarray) -> Counter[str]:
+        """Return the samples of the kept answers, each with the number of its answers."""
+        return Counter(h.sample_id for h, keep in zip(self.heads, kept, strict=True) if keep)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether answers are missing that never arrived: such a cell has no number yet."""
+        return any(head.outcome in INFRASTRUCTURE_OUTCOMES for head in self.heads)
+
     def clusters_of(self, kept: np.ndarray) -> list[str]:
         """Return the clusters of the kept answers."""
         return [head.cluster_id for head, keep in zip(self.heads, kept, strict=True) if keep]
@@ -96,6 +105,11 @@ class Answers:
             columns[name] = column[kept]
         return columns
 
+    def constant(self, name: str) -> float | None:
+        """Return a part that is the same for every answer, None where there is no such part."""
+        found = self._value.get(name)
+        return next(iter(found.values())) if found else None
+
     def column_parts(self, kept: np.ndarray) -> ColumnParts:
         """Return the kept answers under the failure policy, as the statistics take them."""
         heads = [head for head, keep in zip(self.heads, kept, strict=True) if keep]
@@ -109,9 +123,14 @@ class Answers:
     def counts(self) -> dict[str, int]:
         """Return how many answers there are, and of what kinds."""
         heads = self.heads
+        samples = self.samples_of(self.scored)
         return {
-            "n": int(self.scored.sum()),
-            "n_valid": int(self.valid.sum()),
+            "n": len(samples),
+            "repeats": max((head.repeat for head in heads), default=0) + 1,
+            # Of a sample that was asked about several times most answers decide.
+            "n_valid": sum(
+                2 * valid > samples[name] for name, valid in self.samples_of(self.valid).items()
+            ),
             "infrastructure": sum(head.outcome in INFRASTRUCTURE_OUTCOMES for head in heads),
             "no_ground_truth": sum(head.status == "no_ground_truth" for head in heads),
             "degenerate": sum(bool(head.degenerate_output) for head in heads),
@@ -133,9 +152,7 @@ def groups_of(
     model in its own space.
     """
     groups: dict[Group, Answers] = {}
-    flagged = False
     for score in scores:
-        flagged = flagged or score.label_flag is not None
         for fit in _fits(score, native_fit):
             for stratum in _strata(score, subsets):
                 group = Group(score.variant, fit, score.severity, stratum)
@@ -143,8 +160,6 @@ def groups_of(
                     # A stratum's own population is not known; the first ranks are a draw of all.
                     groups[group] = Answers(is_whole=stratum is None or "first_" in stratum)
                 groups[group].add(score)
-    if not flagged:
-        return {group: found for group, found in groups.items() if group.stratum != UNFLAGGED}
     return groups
 
 
@@ -162,6 +177,6 @@ def _strata(score: Score, subsets: Sequence[int]) -> Iterator[str | None]:
     yield None
     if score.stratum is not None:
         yield score.stratum
-    if not score.label_flag:
+    if score.label_flag is False:
         yield UNFLAGGED
     yield from (f"first_{number}" for number in subsets if score.rank < number)

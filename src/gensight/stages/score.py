@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 from gensight import measures, metrics
-from gensight.failures import format_valid
+from gensight.failures import class_under_truth, format_valid
 from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import Prediction, RowFile, Sample, SampleStore, Score, write_rows
 
@@ -31,8 +32,8 @@ def score(
     return write_rows(output, Score, scores, determinants, [samples, *predictions])
 
 
-#: The class of failure of each answer, by sample, repeat and severity.
-Classes = dict[tuple[str, int, float | None], str | None]
+#: The classes of failure of the answers to a request, by repeat, for each sample and severity.
+Classes = dict[tuple[str, float | None], dict[int, str | None]]
 
 
 def _classes(
@@ -42,11 +43,19 @@ def _classes(
     rows = own if plan["classes"] is None else RowFile(predictions[1], Prediction, plan["classes"])
     if plan["classes"] is None and plan["predictions"]["extractor"] != "failure_class":
         return {}
-    return {_answer_of(row): row.failure_blind for row in rows}
+    found: Classes = {}
+    for row in rows:
+        found.setdefault((row.sample_id, row.severity), {})[row.repeat] = row.failure_blind
+    return found
 
 
-def _answer_of(prediction: Prediction) -> tuple[str, int, float | None]:
-    return prediction.sample_id, prediction.repeat, prediction.severity
+def _class_of(prediction: Prediction, classes: Classes) -> str | None:
+    """Return the class of the answer that was read; of a consensus, that of most of its answers."""
+    found = classes.get((prediction.sample_id, prediction.severity), {})
+    if not prediction.variant.endswith("_consensus"):
+        return found.get(prediction.repeat, prediction.failure_blind)
+    votes = Counter(found[repeat] for repeat in sorted(found))
+    return votes.most_common(1)[0][0] if votes else prediction.failure_blind
 
 
 class _Scorer:
@@ -70,7 +79,7 @@ class _Scorer:
     def rows(self, prediction: Prediction) -> Iterator[Score]:
         """Yield every number of one prediction."""
         sample = self.store[prediction.sample_id]
-        found = self.classes.get(_answer_of(prediction), prediction.failure_blind)
+        found = class_under_truth(_class_of(prediction, self.classes), sample)
         head = _head(replace(prediction, failure_blind=found), sample)
         try:
             yield from self._rows(prediction, sample, head)

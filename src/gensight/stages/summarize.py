@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -29,24 +30,26 @@ def summarize(output: str, determinants: Mapping[str, Any]) -> int:
     the best floor row and the ceiling row of the same prompt, scorer, variant, fit and stratum.
     Measured models of one column are resampled and ranked together (PROTOCOLS 2).
     """
-    rows = [
-        row
-        for (prompt, scorer), paths in _by_column(determinants["scores"]).items()
-        for row in _Block(prompt, scorer, paths, determinants).rows()
-    ]
-    inputs = determinants["scores"]
-    return write_rows(
-        output, Summary, with_bounds(rows, determinants["roles"]), determinants, inputs
-    )
+    rows = []
+    for scorer, by_prompt in _by_scorer(determinants["scores"]).items():
+        blocks = [_Block(p, scorer, paths, determinants) for p, paths in by_prompt.items()]
+        between = _between_prompts(blocks)
+        rows += [row for block in blocks for row in block.rows(between)]
+    bounded = with_bounds(rows, determinants["roles"], determinants["native"])
+    return write_rows(output, Summary, bounded, determinants, determinants["scores"])
 
 
-def _by_column(scores: Mapping[str, str]) -> dict[tuple[str, str], dict[str, str]]:
-    """Return the score files that are set side by side: path by model, for (prompt, scorer)."""
-    found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+def _by_scorer(scores: Mapping[str, str]) -> dict[str, dict[str, dict[str, str]]]:
+    """Return the score files that are set side by side: scorer, prompt, model to path."""
+    found: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for path in scores:
         model, _, prompt, scorer = path.removesuffix(".parquet").split("/")[2:]
-        found[(prompt, scorer)][model] = path
+        found[scorer][prompt][model] = path
     return found
+
+
+#: The smallest difference told between settings of one model, by what identifies a summary row.
+Differences = Mapping[tuple[Any, ...], float | None]
 
 
 class _Block:
@@ -64,13 +67,43 @@ class _Block:
             self.names = list(dict.fromkeys([*self.names, *file.footer.determinants["metrics"]]))
             for group, found in groups_of(file, plan["native"][model], plan["subsets"]).items():
                 self.answers[group][model] = found
-        self.common = _common_valid(self.answers, plan["roles"])
+        self.common = _common_valid(self.answers, plan)
 
-    def rows(self) -> Iterator[Summary]:
+    def rows(self, between_prompts: Differences) -> Iterator[Summary]:
         """Yield a row for each model, group and metric."""
+        between_variants = self._between_variants()
         for group, models in self.answers.items():
             for name in self.names:
-                yield from self._column(group, models, name)
+                for row in self._column(group, models, name):
+                    key = (row.model, name, group.fit, group.stratum)
+                    yield replace(
+                        row,
+                        smallest_difference_variants=between_variants.get(key),
+                        smallest_difference_prompts=between_prompts.get((*key, group.variant)),
+                    )
+
+    def _between_variants(self) -> Differences:
+        """Return what two variants must differ by, for each model, metric, fit and stratum."""
+        settings: dict[tuple[Any, ...], dict[str, Answers]] = defaultdict(dict)
+        for group, models in self.answers.items():
+            if group.severity is None and group.is_ranked:
+                for model, answers in models.items():
+                    settings[(model, group.fit, group.stratum)][group.variant] = answers
+        return {
+            (model, name, fit, stratum): self.told_difference(metrics.load(name), variants)
+            for (model, fit, stratum), variants in settings.items()
+            if len(variants) > 1
+            for name in self.names
+        }
+
+    def told_difference(self, metric: ModuleType, settings: Mapping[str, Answers]) -> float | None:
+        """Return the smallest difference that is told between settings of one model, paired."""
+        if not getattr(metric, "RANKED", True):
+            return None
+        parts = {name: answers.column_parts(answers.scored) for name, answers in settings.items()}
+        found = statistics.column(metric, parts, self.place["benchmark"])
+        ranks = [rank for one in found.values() for rank in one.ranks.values()]
+        return ranks[0].minimum_detectable_effect if ranks else None
 
     def _column(self, group: Group, models: Mapping[str, Answers], name: str) -> Iterator[Summary]:
         metric = metrics.load(name)
@@ -87,7 +120,7 @@ class _Block:
         """Return what is ranked: measured models, all of them and by group."""
         if group.severity is not None or not group.is_ranked or not getattr(metric, "RANKED", True):
             return {}
-        measured = [model for model in models if self.plan["roles"][model] == "measured"]
+        measured = [m for m, a in models.items() if self._is_measured(m) and not a.incomplete]
         families = {COLUMN: measured}
         for model in measured:
             families.setdefault(_group(self.plan, model), []).append(model)
@@ -117,7 +150,8 @@ class _Block:
             value=_aggregated(metric, answers, answers.scored, raw=False),
             valid_only=_aggregated(metric, answers, valid, raw=True),
             common_valid=_aggregated(metric, answers, common, raw=True),
-            common_n=None if shared is None else int(common.sum()),
+            common_n=None if shared is None else len(answers.samples_of(common)),
+            failure_constant=answers.constant("failure_constant"),
             **answers.counts(),
             **_shares(answers),
             n_eff=found.n_eff,
@@ -166,13 +200,41 @@ def _aggregated(
 
 
 def _common_valid(
-    answers: Mapping[Group, Mapping[str, Answers]], roles: Mapping[str, str]
+    answers: Mapping[Group, Mapping[str, Answers]], plan: Mapping[str, Any]
 ) -> Common:
-    """Return what all measured models answered validly; nothing where there is only one model."""
+    """Return what all measured models answered validly; nothing where there is only one.
+
+    Models that fail by their format (a table prints × for them), and those whose answers have not
+    all arrived, take no part: one of them would leave nothing in common.
+    """
     found: dict[str, dict[str, set[tuple[str, int]]]] = defaultdict(dict)
     for group, models in answers.items():
         if group.severity is None and group.stratum is None:
             for model, some in models.items():
-                if roles[model] == "measured":
+                if _takes_part(model, some, plan):
                     found[group.variant].setdefault(model, set()).update(some.valid_keys())
     return {v: set.intersection(*by.values()) for v, by in found.items() if len(by) > 1}
+
+
+def _takes_part(model: str, answers: Answers, plan: Mapping[str, Any]) -> bool:
+    if plan["roles"][model] != "measured" or answers.incomplete:
+        return False
+    limit, high = plan["failed_above"][model], _shares(answers)["format_valid_high"]
+    return limit is None or high is None or high >= 1.0 - limit
+
+
+def _between_prompts(blocks: Sequence[_Block]) -> Differences:
+    """Return what two prompts must differ by, for each model, metric, fit, stratum and variant."""
+    settings: dict[tuple[Any, ...], dict[str, Answers]] = defaultdict(dict)
+    for block in blocks:
+        for group, models in block.answers.items():
+            if group.severity is None and group.is_ranked:
+                for model, answers in models.items():
+                    place = (model, group.fit, group.stratum, group.variant)
+                    settings[place][block.place["prompt"]] = answers
+    return {
+        (model, name, fit, stratum, variant): blocks[0].told_difference(metrics.load(name), prompts)
+        for (model, fit, stratum, variant), prompts in settings.items()
+        if len(prompts) > 1
+        for name in blocks[0].names
+    }

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from gensight import metrics
 from gensight.atomic import write_text
 from gensight.errors import RecordError
 from gensight.extractors import grid
+from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import RowFile, Score, Summary, write_rows
 from gensight.specs.checks import POINTS
 
@@ -73,12 +74,23 @@ def deal(clusters: set[str], assumed_seed: int, train_share: float) -> dict[str,
     return {cluster: FOLDS[place >= cut] for place, cluster in enumerate(order)}
 
 
+class Found(NamedTuple):
+    """What a point reads on one fold; `missing` answers never arrived."""
+
+    value: float | None
+    n: int
+    n_valid: int
+    missing: int
+
+
 @dataclass
 class _Pool:
     """The parts of every answer that one point of the grid read, over all models."""
 
     keys: dict[tuple[str, str, int], int] = field(default_factory=dict)
     clusters: list[str] = field(default_factory=list)
+    valid: list[bool] = field(default_factory=list)
+    arrived: list[bool] = field(default_factory=list)
     parts: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, model: str, score: Score) -> None:
@@ -86,18 +98,26 @@ class _Pool:
         if key not in self.keys:
             self.keys[key] = len(self.keys)
             self.clusters.append(score.cluster_id)
+            self.valid.append(score.format_valid)
+            self.arrived.append(score.outcome not in INFRASTRUCTURE_OUTCOMES)
         if score.kind == "part" and score.value is not None:
             self.parts[score.name][self.keys[key]] = score.value
 
-    def summary(self, metric: ModuleType, kept: Sequence[bool]) -> tuple[float | None, int]:
-        """Return the metric over the kept answers, and their number."""
-        keep = np.array(kept, np.bool_)
+    def summary(self, metric: ModuleType, fold: Sequence[bool]) -> Found:
+        """Return the metric over the answers of a fold that arrived, and how many there are."""
+        arrived = np.array(self.arrived, np.bool_)
+        keep = np.array(fold, np.bool_) & arrived
         columns = {}
         for name, found in self.parts.items():
             column = np.full(len(self.keys), np.nan)
             column[list(found)] = list(found.values())
             columns[name] = column[keep]
-        return (metric.aggregate(columns) if keep.any() else None), int(keep.sum())
+        return Found(
+            value=metric.aggregate(columns) if keep.any() else None,
+            n=int(keep.sum()),
+            n_valid=int((keep & np.array(self.valid, np.bool_)).sum()),
+            missing=int((np.array(fold, np.bool_) & ~arrived).sum()),
+        )
 
 
 def _pools(determinants: Mapping[str, Any]) -> dict[str, _Pool]:
@@ -115,19 +135,22 @@ def _pools(determinants: Mapping[str, Any]) -> dict[str, _Pool]:
 
 
 Points = Mapping[str, Mapping[str, Any]]
-Found = Mapping[tuple[str, str], tuple[float | None, int]]
+FoundByFold = Mapping[tuple[str, str], Found]
 
 
 def _named(
-    points: Points, found: Found, plan: Mapping[str, Any], metric: ModuleType
+    points: Points, found: FoundByFold, plan: Mapping[str, Any], metric: ModuleType
 ) -> dict[str, str]:
-    """Return the grid's name of each named point; of equal points the first by name is best."""
+    """Return the grid's name of each named point; of equal points the first by name is best.
+
+    While answers are missing no point is called best.
+    """
     by_values = {tuple(sorted(point.items())): name for name, point in points.items()}
     named = {key: by_values[tuple(sorted(plan[key].items()))] for key in ("previous", "adopted")}
     sign = -1 if metric.HIGHER_IS_BETTER else 1
-    measured = {n: found[(n, "train")][0] for n in sorted(points)}
+    measured = {n: found[(n, "train")].value for n in sorted(points)}
     known = {name: value for name, value in measured.items() if value is not None}
-    if known:
+    if known and not any(one.missing for one in found.values()):
         named["argmin"] = min(known, key=lambda name: sign * known[name])
     return named
 
@@ -135,7 +158,7 @@ def _named(
 def _rows(
     determinants: Mapping[str, Any],
     points: Points,
-    found: Found,
+    found: FoundByFold,
     named: Mapping[str, str],
     metric: ModuleType,
 ) -> Iterator[Summary]:
@@ -150,7 +173,7 @@ def _rows(
     listed = [(key, named[key]) for key in POINTS if key in named]
     listed += [(name, name) for name in sorted(points)]
     for (shown, name), fold in product(listed, FOLDS):
-        value, n = found[(name, fold)]
+        one = found[(name, fold)]
         yield Summary(
             **facts,
             model=shown,
@@ -158,9 +181,10 @@ def _rows(
             metric=spec["metric"],
             higher_is_better=metric.HIGHER_IS_BETTER,
             unit=metric.UNIT,
-            value=value,
-            n=n,
-            n_valid=n,
+            value=one.value,
+            n=one.n,
+            n_valid=one.n_valid,
+            infrastructure=one.missing,
         )
     for key, name in listed[: len(named)]:
         for parameter, setting in sorted(points[name].items()):

@@ -23,7 +23,7 @@ def bounds_group(spec: TableSpec, columns: Sequence[Column], index: SummaryIndex
     rows = []
     for bound in ("floor", "ceiling"):
         cells = tuple(_bound_cell(column, bound, index) for column in columns)
-        if any(cell.kind == "number" for cell in cells):
+        if any(cell.kind in ("number", "words") for cell in cells):
             label = bound.capitalize()
             rows.append(Row(model=bound, label=label, group="bounds", role=bound, cells=cells))
     return [Group(name="bounds", label="", rows=tuple(rows))] if rows else []
@@ -38,6 +38,10 @@ def _bound_cell(column: Column, bound: str, index: SummaryIndex) -> Cell:
     if not rows:
         return NOT_APPLICABLE
     numbers = {getattr(row, bound) for row in rows}
+    if spec.fit == "native" and len(numbers) > 1:
+        # Rows in different spaces have different bounds: all of them are told.
+        told = [rounded(number, spec.decimals, spec.scale) for number in sorted(numbers)]
+        return Cell(kind="words", printed=" / ".join(dict.fromkeys(told)))
     if len(numbers) > 1:
         raise RecordError(
             f"summaries of {spec.benchmark} disagree about the {bound} of {spec.metric}: "

@@ -85,7 +85,7 @@ NOT_APPLICABLE = Cell(kind="not_applicable")
 API_TIME, OTHER_PROTOCOL, NOT_PRINTED = "†", "‡", "¶"
 #: Signs after a number, and what they say.
 SIGNS = {
-    API_TIME: "measured end to end through an API, one request at a time",
+    API_TIME: "timed end to end through an API, network and queue included",
     OTHER_PROTOCOL: "reported under another protocol; not comparable with the other rows",
     NOT_PRINTED: "follows from what the paper prints, and is not printed itself",
 }

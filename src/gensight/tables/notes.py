@@ -49,6 +49,7 @@ def table_notes(
     empty = [] if any(group.rows for group in groups) else ["No model of this run does this task."]
     notes = [*empty, *_mark_notes(spec, columns, groups, cells, infos), *_column_notes(columns)]
     notes += _left_out(cells, benchmarks)
+    notes += _counted(columns, groups)
     notes += _flags(columns, groups)
     notes += _smallest_differences(spec, columns, groups)
     notes += _rank_flips(columns, groups)
@@ -170,6 +171,36 @@ def _rank_flips(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]
     ]
 
 
+def _counted(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]:
+    """Say how many samples a part of the ranks or a common number holds, and what a failure costs."""
+    parts: dict[str, set[int]] = {}
+    common: dict[str, set[int]] = {}
+    constants: dict[str, set[float]] = {}
+    for row in (row for group in groups for row in group.rows):
+        for column, cell in zip(columns, row.cells, strict=True):
+            summary = cell.summary
+            if summary is None or column.has_words:
+                continue
+            if summary.stratum is not None:
+                parts.setdefault(summary.stratum.replace("_", " "), set()).add(summary.n)
+            if column.spec.statistic == "common_valid" and summary.common_n is not None:
+                common.setdefault(column.header, set()).add(summary.common_n)
+            if summary.failure_constant is not None:
+                constants.setdefault(column.group, set()).add(summary.failure_constant)
+    notes = [f"{part}: n = {_numbers(found)}." for part, found in sorted(parts.items())]
+    notes += [f"{h}: over {_numbers(found)} samples." for h, found in sorted(common.items())]
+    notes += [
+        f"{group}: a failed answer is scored as the worse of 0 and {_numbers(found)} (median of "
+        "held-out counts, else 5)."
+        for group, found in sorted(constants.items())
+    ]
+    return notes
+
+
+def _numbers(found: Iterable[float]) -> str:
+    return ", ".join(f"{number:g}" for number in sorted(found))
+
+
 def _flags(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]:
     """Name the cells whose uncertainty is not to be trusted, by what is wrong with it."""
     found: dict[str, list[str]] = {}
@@ -185,19 +216,21 @@ def _smallest_differences(
     spec: TableSpec, columns: Sequence[Column], groups: Sequence[Group]
 ) -> list[str]:
     """Say what two rows must differ by to be told apart (PROTOCOLS 2.5)."""
-    if not spec.options.show_mde:
+    between = spec.options.smallest_difference
+    if between == "none":
         return []
+    name = "smallest_difference" if between == "models" else f"smallest_difference_{between}"
     told = []
     for place, column in enumerate(columns):
         rows = [row.cells[place].summary for group in groups for row in group.rows]
-        known = [row.smallest_difference for row in rows if row and row.smallest_difference]
+        known = [getattr(row, name) for row in rows if row is not None and getattr(row, name)]
         if known and not column.has_words:
             size = rounded(max(known), column.spec.decimals, column.spec.scale)
             told.append(f"{column.group} {column.header} {size}".strip())
     if not told:
         return []
     return [
-        "Smallest difference that these samples tell with a power of 80 %: "
+        f"Smallest difference between {between} that these samples tell with a power of 80 %: "
         f"{'; '.join(dict.fromkeys(told))}."
     ]
 
