@@ -123,12 +123,14 @@ def compare(first: str | Path, second: str | Path, choice: Choice | None = None)
     """
     choice = choice or Choice()
     sides = [_opened(Path(path)) for path in (first, second)]
-    names = [name for name in sides[0].determinants["metrics"] if name in _metrics_of(sides[1])]
+    names = sorted(set(_metrics_of(sides[0])) & set(_metrics_of(sides[1])))
     if choice.metric is not None and choice.metric not in names:
         raise unknown("compare", "metric", choice.metric, names)
     if not names:
         raise RecordError(f"{first} and {second} have no metric in common")
-    metric = metrics.load(choice.metric or names[0])
+    first_metric = sides[0].determinants.get("first_metric")
+    default = first_metric if first_metric in names else names[0]
+    metric = metrics.load(choice.metric or default)
     variant, fit = _read(sides, choice)
     shared = [key for key in sides[0].heads if key in sides[1].heads]
     if not shared:

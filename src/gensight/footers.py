@@ -15,6 +15,7 @@ from typing import Any
 from gensight.digests import digest_of
 from gensight.errors import RecordError
 
+COMMAND = "snakemake --cores 2"
 MARK = re.compile(rb"gensight-digest:([0-9a-f]{64})(?:\s+gensight-inputs:([0-9a-f]{64}))?")
 
 
@@ -41,7 +42,9 @@ def read_footer(path: str | Path) -> Footer:
     """
     path = Path(path)
     if not path.exists():
-        raise RecordError(f"{path}: is missing; {rebuild_command(path)}")
+        target = _target(path)
+        command = f"; run: {COMMAND} {target}" if target else ""
+        raise RecordError(f"{path}: is missing{command}")
     return _parquet_footer(path) if path.suffix == ".parquet" else _marked_footer(path)
 
 
@@ -87,7 +90,10 @@ def footer_from(value: Any) -> Footer:
 
 
 def _marked_footer(path: Path) -> Footer:
-    found = MARK.search(path.read_bytes())
+    try:
+        found = MARK.search(path.read_bytes())
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read ({error.strerror})") from None
     if not found:
         raise RecordError(f"{path}: carries no digest; {rebuild_command(path)}")
     digest, inputs = (group.decode() if group else "" for group in found.groups())
@@ -101,5 +107,18 @@ def mark(digest: str, inputs: dict[str, str]) -> str:
 
 
 def rebuild_command(path: str | Path) -> str:
-    """Return the advice that ends every error about a file of the run."""
-    return f"remove it and run: snakemake --cores 2 {path}"
+    """Return the advice that ends every error about a file that is there and cannot be used.
+
+    Only what lies below a results/ is ever to be removed: a run makes it again.
+    """
+    target = _target(path)
+    return f"remove it and run: {COMMAND} {target}" if target else "give a file of results/"
+
+
+def _target(path: str | Path) -> str | None:
+    """Return a file as its own checkout calls it: results/...; None outside of every results/."""
+    parts = Path(path).parts
+    if "results" not in parts[:-1]:
+        return None
+    last = len(parts) - 1 - parts[::-1].index("results")
+    return "/".join(parts[last:])

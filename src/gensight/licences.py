@@ -2,7 +2,7 @@
 
 A sample carries a tag of this table in its column `licence`. Export, galleries and reports leave
 out the pictures of a tag that forbids showing, and the answers to them, which may repeat the input.
-A tag that is not in the table shows nothing: silence is no permission.
+No tag, or one that is not in the table, shows nothing: silence is no permission.
 """
 
 from __future__ import annotations
@@ -34,7 +34,5 @@ LICENCES: dict[str, Licence] = {
 
 
 def may_show(tag: str | None) -> bool:
-    """Say whether pictures of a sample with this licence tag may be shown; None: made here."""
-    if tag is None:
-        return True
+    """Say whether pictures of a sample with this licence tag may be shown; None: no tag, so no."""
     return tag in LICENCES and LICENCES[tag].may_show

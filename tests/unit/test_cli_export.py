@@ -240,10 +240,10 @@ def test_samples_that_may_not_be_shown_are_left_out_and_counted(tmp_path):
     rows = [sample(0), restricted(1), sample(2, licence="made up"), sample(3, licence=None)]
     path, out = stored(tmp_path, Sample, rows), tmp_path / "out"
     found = answer("export", path, out)
-    assert (found["rows"], found["files"], found["restricted"]) == (4, 2, 2)
-    assert found["restricted_licences"] == ["made up", "scannet"]
-    assert names(out) == ["metadata.parquet", "scene_0000.png", "scene_0003.png"]
-    assert metadata(out).column("sample_id").to_pylist() == ["scene_0000", "scene_0003"]
+    assert (found["rows"], found["files"], found["restricted"]) == (4, 1, 3)
+    assert found["restricted_licences"] == ["made up", "scannet", "unknown"]
+    assert names(out) == ["metadata.parquet", "scene_0000.png"]
+    assert metadata(out).column("sample_id").to_pylist() == ["scene_0000"]
     # No shown row has a mask, so the metadata has no column of mask files either.
     assert "target_mask_file_name" not in metadata(out).column_names
 

@@ -111,6 +111,14 @@ def test_segmentation(coffee, target, case):
     assert named(coffee, make(coffee, target), "segmentation") == expected
 
 
+def test_a_drawing_of_an_input_without_edges_is_a_drawing(target):
+    """A smooth input keeps no edge: its mask and its depth must not pass for pictures of it."""
+    rows, columns = np.mgrid[: target.shape[0], : target.shape[1]]
+    smooth = np.dstack([columns // 5, 100 + rows // 8, 180 - columns // 8]).astype(np.uint8)
+    assert named(smooth, grey_of(target * 255), "segmentation") == "ok"
+    assert named(smooth, grey_of(depth_of(target.shape)), "depth") == "ok"
+
+
 def test_a_mask_beside_its_target_is_suspected():
     """A target with sharp borders in an otherwise plain picture: here the eye can tell."""
     source = np.full((288, 384, 3), 90, np.uint8)

@@ -158,7 +158,12 @@ def disc(column, radius=16):
 
 
 def asked(target, **masks):
-    encoded = {name: images.encode_mask(mask) for name, mask in masks.items()}
+    encoded = {
+        name: [images.encode_mask(one) for one in mask]
+        if isinstance(mask, list)
+        else images.encode_mask(mask)
+        for name, mask in masks.items()
+    }
     return sample(0, width=128, height=96, target_mask=images.encode_mask(target), **encoded)
 
 
@@ -178,6 +183,53 @@ def test_masks_are_classed_on_the_targets_grid(mask, expected):
     by_fit = failure_truth.measure(said, asked(disc(30), twin_mask=disc(100)), {})
     assert tuple(by_fit) == failure_truth.FITS
     assert hits(by_fit) == {expected}
+
+
+@pytest.mark.parametrize(
+    ("others", "mask", "expected"),
+    [
+        # The mask is the third of the others, and the twin another one.
+        ({"twin_mask": disc(100), "other_masks": [disc(100), disc(64)]}, disc(64), "wrong_object"),
+        ({"twin_mask": disc(100)}, disc(64), "missed"),
+        # With all the others known, the twin alone decides nothing.
+        ({"twin_mask": disc(64), "other_masks": []}, disc(64), "missed"),
+        ({"other_masks": []}, disc(64), "missed"),
+        # Ignored pixels take no part on either side.
+        ({"other_masks": [disc(64) | disc(100)], "ignore_mask": disc(100)}, disc(64), "wrong_object"),
+        ({"other_masks": [disc(64), disc(100)]}, np.zeros((96, 128), bool), "missed"),
+        # The target's own class goes before that of another thing.
+        ({"other_masks": [disc(30)]}, disc(30), "ok"),
+    ],
+)
+def test_every_other_instance_may_be_the_wrong_object(others, mask, expected):
+    said = prediction(0, mask=images.encode_mask(mask))
+    by_fit = failure_truth.measure(said, asked(disc(30), **others), {})
+    assert tuple(by_fit) == failure_truth.FITS
+    assert hits(by_fit) == {expected}
+
+
+def test_other_instances_of_another_size_go_to_the_targets_grid():
+    large = np.kron(disc(100), np.ones((2, 2), bool))
+    said = prediction(0, mask=images.encode_mask(disc(100)))
+    assert hits(failure_truth.measure(said, asked(disc(30), other_masks=[large]), {})) == {
+        "wrong_object"
+    }
+
+
+def test_where_no_other_instance_is_known_the_wrong_object_is_not_defined():
+    said = prediction(0, mask=images.encode_mask(disc(100)))
+    unknown, known = asked(disc(30)), asked(disc(30), other_masks=[disc(100)])
+    rows = [failure_truth.measure(said, unknown, {}), failure_truth.failed(unknown, {})]
+    for by_fit, expected in zip(rows, ("missed", "no_answer"), strict=True):
+        assert set(failure_truth.FITS) - set(by_fit) == {"wrong_object"}
+        assert hits(by_fit) == {expected}
+    rows.append(failure_truth.measure(said, known, {}))
+    share = metrics.load("truth_class_share").aggregate
+    # One of the one sample that has other instances, not one of three.
+    parts = {"hit": [by_fit.get("wrong_object", {}).get("hit", math.nan) for by_fit in rows]}
+    assert share(parts) == 100
+    assert share({"hit": [math.nan, math.nan]}) is None
+    assert share(column(failure_truth, rows, "missed")) == pytest.approx(100 / 3)
 
 
 def test_masks_without_truth_and_failed_masks():

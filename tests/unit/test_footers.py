@@ -81,7 +81,6 @@ def with_footer(**changes):
 OTHER_VERSION = "was not written by this version of gensight"
 # (name, how it is written, what the line says)
 UNUSABLE = [
-    ("x.parquet", None, "is missing"),
     ("x.parquet", lambda path: path.write_bytes(b""), "cannot be read"),
     ("x.parquet", lambda path: path.write_bytes(b"<html>not found</html>"), "cannot be read"),
     ("x.parquet", lambda path: path.write_bytes(b"PAR1\0\0\0\0PAR1"), "cannot be read"),
@@ -99,7 +98,6 @@ UNUSABLE = [
     ("x.parquet", with_footer(inputs=[]), OTHER_VERSION),
     ("x.parquet", with_footer(inputs={"a": 1}), OTHER_VERSION),
     ("x.parquet", with_footer(determinants=[]), OTHER_VERSION),
-    ("x.tex", None, "is missing"),
     ("x.tex", lambda path: path.write_text(""), "carries no digest"),
     ("x.tex", lambda path: path.write_text("gensight-digest:abc"), "carries no digest"),
 ]
@@ -107,18 +105,52 @@ UNUSABLE = [
 
 @pytest.mark.parametrize(("name", "write", "reason"), UNUSABLE)
 def test_an_unusable_file_is_one_line_with_the_rebuilding_command(tmp_path, name, write, reason):
-    path = tmp_path / name
-    if write:
-        write(path)
+    path = tmp_path / "results" / name
+    path.parent.mkdir()
+    write(path)
+    message = refusal(path)
+    assert reason in message
+    assert message.endswith(f"{COMMAND}results/{name}")
+
+
+def refusal(path):
     with pytest.raises(RecordError) as caught:
         read_footer(path)
     message = str(caught.value)
-    assert message.startswith(f"{path}: ") and reason in message
-    assert message.endswith(COMMAND + str(path)) and "\n" not in message
+    assert message.startswith(f"{path}: ") and "\n" not in message
+    return message
 
 
-def test_the_rebuilding_command_names_the_file():
-    assert rebuild_command("results/x.parquet") == f"{COMMAND}results/x.parquet"
+@pytest.mark.parametrize("name", ["x.parquet", "x.tex"])
+def test_nothing_is_to_be_removed_where_a_file_is_missing(tmp_path, name):
+    path = tmp_path / "results/samples" / name
+    told = f"{path}: is missing; run: snakemake --cores 2 results/samples/{name}"
+    assert refusal(path) == told
+    assert refusal(tmp_path / name) == f"{tmp_path / name}: is missing"
+
+
+def test_only_files_below_results_are_to_be_removed(tmp_path):
+    write_foreign(tmp_path / "mine.parquet")
+    told = f"{tmp_path / 'mine.parquet'}: was not written by gensight; give a file of results/"
+    assert refusal(tmp_path / "mine.parquet") == told
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x"])
+def test_a_folder_cannot_be_read(tmp_path, name):
+    (tmp_path / name).mkdir()
+    assert "cannot be read (" in refusal(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("results/x.parquet", "results/x.parquet"),
+        ("/other/checkout/results/scores/x.parquet", "results/scores/x.parquet"),
+        ("/results/checkout/results/x.parquet", "results/x.parquet"),
+    ],
+)
+def test_the_rebuilding_command_names_the_file_as_its_checkout_does(path, target):
+    assert rebuild_command(path) == COMMAND + target
 
 
 def test_a_footer_has_no_rows_and_inputs_unless_told():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gensight import datasets
 from gensight.licences import LICENCES, may_show
 from gensight.specs import declared
 
@@ -13,13 +14,17 @@ def test_only_what_is_known_to_be_free_is_shown():
     assert shown == {"gensight", "middlebury", "diode", "kitti"}
 
 
-@pytest.mark.parametrize("tag", ["", "Apache-2.0", "DIODE", "nobody knows"])
+@pytest.mark.parametrize("tag", [None, "", "Apache-2.0", "DIODE", "nobody knows"])
 def test_silence_is_no_permission(tag):
     assert not may_show(tag)
 
 
-def test_what_is_made_here_needs_no_tag():
-    assert may_show(None)
+def test_built_in_data_sets_say_that_they_may_be_shown():
+    asked = {"scenes": {"task": "counting", "width": 128, "height": 128}, "photographs": {}}
+    for name, given in asked.items():
+        module = datasets.load(name)
+        (sample,) = module.iter_samples({**module.DEFAULTS, **given}, [0])
+        assert may_show(sample.licence)
 
 
 @pytest.mark.parametrize("name", sorted(LICENCES))

@@ -257,7 +257,8 @@ def test_digest_covers_what_is_fitted_and_nothing_else():
         return open_model({"method": method}, held_out).fit_digest
 
     assert other(*reversed(base)) == digest
-    assert other(replace(base[0], licence="x", query="y"), *base[1:]) == digest
+    assert other(replace(base[0], licence="x", stratum="y"), *base[1:]) == digest
+    assert other(replace(base[0], query="y"), *base[1:]) != digest
     assert other(replace(base[0], target_count=9), *base[1:]) != digest
     assert other(replace(base[0], cluster_id="c1"), *base[1:]) != digest
     assert other(*base[1:]) != digest

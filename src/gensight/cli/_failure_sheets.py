@@ -15,7 +15,6 @@ from gensight.outcomes import Outcome
 from gensight.records import Generation, RowFile, Sample
 
 RATERS = 2
-EXTENSIONS = {"png": "png", "jpeg": "jpg", "webp": "webp"}
 
 
 def write_sheets(
@@ -105,7 +104,7 @@ def _lines(
 
 def _extension(data: bytes) -> str:
     try:
-        return EXTENSIONS[images.inspect(data).kind]
+        return images.EXTENSIONS[images.inspect(data).kind]
     except ImageError:
         return "bin"
 

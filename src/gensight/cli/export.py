@@ -34,7 +34,6 @@ from gensight.errors import GensightError, ImageError
 from gensight.records.rows import MASK, PICTURE
 
 METADATA = "metadata.parquet"
-EXTENSIONS = {"png": "png", "jpeg": "jpg", "webp": "webp"}
 # What tells rows of one sample apart: the column, and how it is written into a file's name.
 NAME_PARTS = (("variant", ""), ("turn", "t"), ("repeat", "r"), ("severity", "s"))
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -205,7 +204,7 @@ class _Exporter:
         if value["bytes"] is None:
             return None
         try:
-            return value["bytes"], EXTENSIONS[images.inspect(value["bytes"]).kind]
+            return value["bytes"], images.EXTENSIONS[images.inspect(value["bytes"]).kind]
         except ImageError:
             self.unreadable += 1
             return value["bytes"], "bin"

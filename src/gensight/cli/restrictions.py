@@ -21,7 +21,7 @@ from gensight.licences import LICENCES, may_show
 OWN_EYES = "--include-restricted exports all, for your own eyes"
 #: The stages whose files lie under their model, benchmark and prompt.
 STAGES = ("generations", "predictions", "judgements", "scores")
-#: Stands for the licence of a sample that is not in its samples file.
+#: Stands for the licence of a sample that has none, or that is not in its samples file.
 UNKNOWN = "unknown"
 
 
@@ -65,7 +65,7 @@ def restrictions_of(result: str, file: pq.ParquetFile) -> Restrictions:
     else:
         return Restrictions()
     hidden = ((row, [tag for tag in some if not may_show(tag)]) for row, some in enumerate(tags))
-    return Restrictions({row: str(forbidding[0]) for row, forbidding in hidden if forbidding})
+    return Restrictions({row: forbidding[0] or UNKNOWN for row, forbidding in hidden if forbidding})
 
 
 def _listed(value: Any) -> list[Any]:

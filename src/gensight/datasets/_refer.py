@@ -2,12 +2,14 @@
 
 A reference is one object on one picture with a few sentences that name it. `file_name` of a
 reference carries a suffix of its annotation and names no file: the picture's name comes from
-instances.json by `image_id` (gRefCOCO issue 1). Splits are chosen as refer.py does: testA and
+instances.json by `image_id` (gRefCOCO issue 1). That file also holds what no sentence names: all
+other annotated objects of these pictures, and crowds. Splits are chosen as refer.py does: testA and
 testB by their letter, test by the word, train and val by equality.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,7 +33,11 @@ class Expression:
 
 @dataclass(frozen=True)
 class Reference:
-    """An object that sentences refer to, with COCO's entries of its picture and its mask."""
+    """An object that sentences refer to, with COCO's entries of its picture and its mask.
+
+    `others` are the entries of the picture's other annotated objects; None where they are not
+    known.
+    """
 
     id: int
     annotation_id: int
@@ -40,6 +46,7 @@ class Reference:
     expressions: tuple[Expression, ...]
     picture: Mapping[str, Any]
     annotation: Mapping[str, Any]
+    others: tuple[Mapping[str, Any], ...] | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -77,12 +84,16 @@ def _read_once(path: Path, instances_path: Path, split: str, state: object) -> S
         raise MissingDataError(f"{path}: a list of references is needed, not {type(rows).__name__}")
     instances = read_instances(instances_path)
     annotations = {annotation.get("id"): annotation for annotation in instances.annotations}
+    by_picture: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
+    for annotation in instances.annotations:
+        by_picture[annotation.get("image_id")].append(annotation)
 
     def _reference(row: Mapping[str, Any]) -> Reference | None:
         if not in_split(row["split"], split):
             return None
         picture, annotation = instances.pictures[row["image_id"]], annotations[row["ann_id"]]
-        return reference_of(row, picture, annotation)
+        others = (one for one in by_picture[row["image_id"]] if one.get("id") != row["ann_id"])
+        return reference_of(row, picture, annotation, tuple(others))
 
     return collect(path, rows, _reference)
 
@@ -110,7 +121,10 @@ def collect(
 
 
 def reference_of(
-    row: Mapping[str, Any], picture: Mapping[str, Any], annotation: Mapping[str, Any]
+    row: Mapping[str, Any],
+    picture: Mapping[str, Any],
+    annotation: Mapping[str, Any],
+    others: tuple[Mapping[str, Any], ...] | None = None,
 ) -> Reference:
     """Return the reference of a row of refs(...).p or of a mirror.
 
@@ -131,9 +145,11 @@ def reference_of(
         ),
         picture=picture,
         annotation=annotation,
+        others=others,
     )
     # Looked at here, so that a damaged entry is told while the files are read.
-    _ = reference.size, str(picture["file_name"]), annotation["segmentation"]
+    _ = reference.size, str(picture["file_name"])
+    _ = [one["segmentation"] for one in (annotation, *(others or ()))]
     return reference
 
 

@@ -6,6 +6,10 @@ plain here. Their split `test` of RefCOCO and RefCOCO+ is testA alone (1,975 ref
 its own files). Their folders can hold one file in two versions, so a reference that comes twice
 counts once if both say the same, and is refused if they do not.
 
+A row holds the annotation of its own object alone. So the other objects of a picture are those of
+its other references, and where it has no other they are not known. Splits of UNC and UMD share no
+picture, so the rows of one split are enough.
+
 Refused with one line: the lmms-lab kind, whose `val` mixes the UNC split with Google's (8,811 rows
 for 3,811) and whose masks are one flat list of numbers.
 """
@@ -13,7 +17,9 @@ for 3,811) and whose masks are one flat list of numbers.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,7 +52,21 @@ def read_mirror(folder: Path, split: str, test_name: str) -> list[Reference]:
                     f"{path}: reference {reference.id} is another one than in the file before it; "
                     f"keep the files of one version"
                 )
-    return [by_id[number] for number in sorted(by_id)]
+    return _with_others([by_id[number] for number in sorted(by_id)])
+
+
+def _with_others(references: Sequence[Reference]) -> list[Reference]:
+    """Return references with the objects that the others of their picture refer to."""
+    by_picture: dict[int, dict[int, Mapping[str, Any]]] = defaultdict(dict)
+    for one in references:
+        by_picture[one.image_id][one.annotation_id] = one.annotation
+
+    def _others(reference: Reference) -> tuple[Mapping[str, Any], ...] | None:
+        known = by_picture[reference.image_id].items()
+        others = tuple(entry for number, entry in known if number != reference.annotation_id)
+        return others or None
+
+    return [replace(one, others=_others(one)) for one in references]
 
 
 def _reference(names: Mapping[str, str], row: Mapping[str, Any]) -> Reference:

@@ -10,7 +10,8 @@ The phrase is the class's name ("potted plant" spelled out). The paintings are t
 Labels are PNG files of Pascal VOC's ids, read as stored numbers, never through a palette's colours.
 Eleven classes and the background are kept; every other number is ignored and leaves intersection
 and union. Classes must be known before samples are drawn, so the labels are read to list them.
-`twin_mask` is another class of the painting, where there is one (query sensitivity).
+`twin_mask` is another class of the painting, where there is one (query sensitivity); `other_masks`
+are all its other classes.
 
 Files below `root`: test/<list>.txt, test/<name>.jpg, labels/<name>.png, where each line of a list
 is a name of two or three parts (one more for unseen movements). Labels refer to the stored raster:
@@ -19,7 +20,7 @@ the benchmark sets `exif: ignore`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,7 @@ from gensight.datasets._segmentation import (
     stable_index,
 )
 from gensight.errors import GensightError, ImageError, MissingDataError
+from gensight.images import encode_mask
 from gensight.images.masks import _mask_levels as stored_levels
 from gensight.records import Sample
 
@@ -134,7 +136,7 @@ def read_item(parameters: Parameters, item: Item) -> Sample:
         picture = read_picture(_picture_path(parameters, item))
         if asked.class_id is None:
             raise MissingDataError(f"{asked.name}: the label has changed; draw the samples again")
-        return segmentation_sample(
+        sample = segmentation_sample(
             item,
             picture,
             label == asked.class_id,
@@ -144,6 +146,8 @@ def read_item(parameters: Parameters, item: Item) -> Sample:
             query_kind="class",
             licence=LICENCE,
         )
+        others = [label == other for other in _present(label) if other != asked.class_id]
+        return replace(sample, other_masks=[encode_mask(mask) for mask in others])
 
 
 def expected_count(parameters: Parameters) -> int | None:

@@ -13,17 +13,20 @@ Parquet mirrors in the same folders (`layout`, `_refer_mirror`), and COCO's trai
 size is the stored raster's: the benchmark sets `exif: ignore`.
 
 `twin_mask` is another referred object of the same split and picture, where there is one (query
-sensitivity). The stratum is the band of the share of the picture that the object covers, by COCO's
-own area. `label_flags` names the user's copy of Ref-L4's review, a file or its folder (`_ref_l4`).
+sensitivity). `other_masks` are all other annotated objects of the picture, referred to or not, with
+crowds; of a mirror, which lacks them, those that are referred to, or None. The stratum is the band
+of the share of the picture that the object covers, by COCO's own area. `label_flags` names the
+user's copy of Ref-L4's review, a file or its folder (`_ref_l4`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from gensight.datasets._coco import segmentation_mask
 from gensight.datasets._disk import (
@@ -48,6 +51,7 @@ from gensight.datasets._segmentation import (
     stable_index,
 )
 from gensight.errors import MissingDataError, SpecError
+from gensight.images import encode_mask
 from gensight.records import Sample
 
 VERSION = 1
@@ -138,7 +142,7 @@ def read_item(parameters: Parameters, item: Item) -> Sample:
             else segmentation_mask(one.annotation["segmentation"], height, width)
             for one in (asked.reference, asked.twin)
         ]
-        return segmentation_sample(
+        sample = segmentation_sample(
             item,
             picture,
             masks[0],
@@ -149,6 +153,15 @@ def read_item(parameters: Parameters, item: Item) -> Sample:
             label_flag=asked.label_flag,
             knobs={"raw": asked.expression.raw, "sent": asked.expression.sent},
         )
+        return replace(sample, other_masks=_other_masks(asked.reference))
+
+
+def _other_masks(reference: Reference) -> list[dict[str, Any]] | None:
+    """Return the masks of the picture's other objects that have a pixel; None: not known."""
+    if reference.others is None:
+        return None
+    masks = [segmentation_mask(one["segmentation"], *reference.size) for one in reference.others]
+    return [encode_mask(mask) for mask in masks if mask.any()]
 
 
 def expected_count(parameters: Parameters) -> int | None:

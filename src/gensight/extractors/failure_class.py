@@ -24,7 +24,7 @@ from gensight.failures.classifier import blind
 from gensight.failures.thresholds import THRESHOLDS
 from gensight.images import decode_rgb
 
-VERSION = 1
+VERSION = 2
 
 DEFAULTS: dict[str, Any] = {
     "variants": ["blind"],

@@ -66,14 +66,18 @@ def _read(answer: Answer, settings: dict[str, Any]) -> dict[str, dict[str, Any]]
     counts = histogram(grey)
     spread = spread_of(grey, counts, work_size(answer, settings), settings)
     degenerate = spread < settings["contrast_floor"]
-    columns = {}
+    columns: dict[str, dict[str, Any]] = {}
+    by_rule: dict[Any, dict[str, Any]] = {}
     for variant in settings["variants"]:
         rule = VARIANTS[variant]
         if rule is None and not degenerate:
             columns[variant] = _two_means(colour)
-        else:
-            rule = two_class_threshold if rule is None else rule
-            columns[variant] = _columns(grey, counts, rule, degenerate, settings)
+            continue
+        rule = two_class_threshold if rule is None else rule
+        # `otsu` and `kmeans` are one rule, so it cuts once.
+        if rule not in by_rule:
+            by_rule[rule] = _columns(grey, counts, rule, degenerate, settings)
+        columns[variant] = {**by_rule[rule], "facts": dict(by_rule[rule]["facts"])}
     for fields in columns.values():
         fields["degenerate_output"] = degenerate
         fields["facts"]["contrast"] = spread

@@ -34,7 +34,8 @@ TEXTURED_PERCENTILE = 60
 def edge_agreement(pair: Pair) -> dict[str, float]:
     """Return the share of the input's edges kept by the answer, and of the answer's that are its.
 
-    A picture without edges has none to lose and none to invent: 1.
+    An input without edges keeps none (0): what a drawing of it shows is its own. An answer without
+    edges invents none (1).
     """
     recall, precision = _agreement(pair, pair.answer_edges)
     n_edges = float(np.count_nonzero(pair.answer_edges))
@@ -46,11 +47,11 @@ def _agreement(pair: Pair, answer_edges: np.ndarray) -> tuple[float, float]:
     near_answer = cv2.dilate(answer_edges.astype(np.uint8), reach) > 0
     kept = near_answer[pair.source_edges]
     own = pair.source_edge_distance[answer_edges] <= TOLERANCE_PX
-    return _share(kept), _share(own)
+    return _share(kept, 0.0), _share(own, 1.0)
 
 
-def _share(hits: np.ndarray) -> float:
-    return float(hits.mean()) if hits.size else 1.0
+def _share(hits: np.ndarray, of_none: float) -> float:
+    return float(hits.mean()) if hits.size else of_none
 
 
 def edge_alignment(pair: Pair) -> dict[str, float]:
@@ -67,7 +68,7 @@ def edge_alignment(pair: Pair) -> dict[str, float]:
     if len(points) and pair.source_edges.any():
         scale, shift = _best_move(distance, points, round(MAX_SHIFT_SHARE * pair.long_side_px))
     landed = np.rint(_scaled(points, scale, distance.shape) + shift).astype(np.int64)
-    after = _share(_distances_at(distance, landed) <= TOLERANCE_PX)
+    after = _share(_distances_at(distance, landed) <= TOLERANCE_PX, 1.0)
     return {
         "edge_shift_x_share": float(shift[1]) / pair.long_side_px,
         "edge_shift_y_share": float(shift[0]) / pair.long_side_px,

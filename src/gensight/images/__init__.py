@@ -10,7 +10,7 @@ from gensight.images.decode import (
     to_grey,
 )
 from gensight.images.encode import encode_jpeg, encode_png
-from gensight.images.kinds import MAX_PIXELS, PictureInfo, inspect
+from gensight.images.kinds import EXTENSIONS, MAX_PIXELS, PictureInfo, inspect
 from gensight.images.masks import decode_mask, encode_mask, polygons_to_mask, read_mask
 from gensight.images.resize import (
     LONG_SIDE,
@@ -24,6 +24,7 @@ from gensight.images.resize import (
 from gensight.images.standard import standardise
 
 __all__ = [
+    "EXTENSIONS",
     "LONG_SIDE",
     "MAX_PIXELS",
     "PictureInfo",

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from gensight.errors import ImageError
 
+#: How a file's name ends, by what the picture is.
+EXTENSIONS = {"png": "png", "jpeg": "jpg", "webp": "webp"}
 # Pillow's own limit: larger headers are taken for decompression bombs.
 MAX_PIXELS = 89_478_485
 

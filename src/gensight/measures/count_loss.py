@@ -1,17 +1,22 @@
 """Where counted things are lost: merged, not decoded, misplaced or never marked.
 
 Protocol: PROTOCOLS 5.1, from the marks of the extractor `dots` and the true places. Marks are
-matched to places as in `count_match`; every place without a mark is booked once, in this order:
+matched to places as in `count_match`, the pairs with the smallest sum of distances where there is a
+choice (assumed); every place without a mark is booked once, in this order:
 
-    merged      the place lies so near another (`assumed_separable_px` at the work size) that two
-                dots there would be one blob; at most all but one of such a cluster
+    merged      the place lies so near another (`assumed_separable_px` at the work size, also
+                through chains) that two dots there would be one blob, and such a blob there may be:
+                a place of its cluster has a mark, or the decoder turned one down. Where that was is
+                not known, so each turned-down mark stands for the largest cluster that is left
+                without any mark, for all but one of its places
     undecoded   the decoder saw a red mark there or elsewhere and turned it down for its shape (too
                 long, too ragged, a ring): as many as were turned down, so this is an upper bound
     misplaced   a mark that belongs to no place stands for it: a dot beside its thing
     unmarked    nothing explains it: the model did not mark it
 
 and `extra` are the marks left over that belong to no place. So marks - places = extra - merged -
-undecoded - unmarked. A failed answer has its places in `unanswered`.
+undecoded - unmarked. An answer without any mark has all its places in `unmarked`, a failed one in
+`unanswered`.
 
 Smaller outlines that fall to the decoder's area limit are specks more often than dots and are not
 counted as undecoded (assumed). `assumed_separable_px` is 8: the smallest dot of the oracle has a
@@ -36,6 +41,8 @@ from gensight.records import Prediction, Sample
 from gensight.truths import true_count
 
 VERSION = 1
+# Modules whose versions count as its own: it computes with their rules.
+USES = {"measures": ["count_match"]}
 FAILURE_POLICIES = ("unanswered",)
 DEFAULTS: dict[str, Any] = {
     "failure": "unanswered",
@@ -67,11 +74,17 @@ def measure(
     matching = {name: checked[name] for name in ("gate_share", "assumed_lone_gate_share")}
     by_fit = count_match.measure(prediction, sample, matching)
     matched = (by_fit or {None: {}})[None]
+    turned_down = _turned_down(prediction)
+    hidden = 0
+    # A matching with distances costs more than the count of one, and few places are that near.
+    if not_separable(places, checked["assumed_separable_px"]):
+        has_mark = _places_with_mark(prediction, sample, places, checked["gate_share"])
+        hidden = hidden_places(places, has_mark, checked["assumed_separable_px"], turned_down)
     booked = book(
         missed=int(matched["missed"]),
         false_points=int(matched["false_points"]),
-        hidden=not_separable(places, checked["assumed_separable_px"]),
-        turned_down=_turned_down(prediction),
+        hidden=hidden,
+        turned_down=turned_down,
     )
     parts = {"places": float(len(places)), "matched": matched["matched"], "unanswered": 0.0}
     return {None: parts | booked | _picture(sample, places)}
@@ -101,6 +114,69 @@ def book(*, missed: int, false_points: int, hidden: int, turned_down: int) -> Pa
         booked[cause] = float(min(left, most))
         left -= min(left, most)
     return booked | {"unmarked": float(left), "extra": false_points - booked["misplaced"]}
+
+
+def hidden_places(
+    places: np.ndarray, has_mark: np.ndarray, separable_px: float, turned_down: int
+) -> int:
+    """Return how many places (n, 2) without a mark may show in the blob of a neighbour.
+
+    `has_mark` is bool (n,). A cluster with a mark hides its other places; of the clusters without
+    one, the largest hide all but one of theirs, one cluster for each turned-down mark.
+
+    >>> pair = np.array([[0.0, 0.0], [5.0, 0.0]])
+    >>> hidden_places(pair, np.array([True, False]), 8, 0)
+    1
+    >>> hidden_places(pair, np.array([False, False]), 8, 0)
+    0
+    """
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial.distance import cdist
+
+    n_clusters, cluster = connected_components(cdist(places, places) < separable_px)
+    sizes = np.bincount(cluster, minlength=n_clusters)
+    marked = np.bincount(cluster[has_mark], minlength=n_clusters)
+    bare = np.sort(sizes[marked == 0])[::-1][:turned_down]
+    return int((sizes - marked)[marked > 0].sum() + (bare - 1).sum())
+
+
+def _places_with_mark(
+    prediction: Prediction, sample: Sample, places: np.ndarray, gate_share: float
+) -> np.ndarray:
+    """Return which of two or more places (n, 2) are matched, bool (n,).
+
+    As many as `count_match` matches, and of all such matchings the one with the least distance:
+    a mark between a place and its neighbours belongs to the nearest of them.
+    """
+    from scipy.optimize import linear_sum_assignment
+    from scipy.spatial.distance import cdist
+
+    has_mark = np.zeros(len(places), np.bool_)
+    marks = np.array([(p["x"], p["y"]) for p in prediction.points or []], np.float64)
+    if not len(marks):
+        return has_mark
+    distances = cdist(marks, places)
+    if sample.target_instances:
+        allowed = _inside(marks, prediction, sample)
+    else:
+        long_side = max(prediction.work_width or 0, prediction.work_height or 0)
+        allowed = distances <= np.maximum(gate_share * long_side, nearest_neighbour_px(places) / 2)
+    # One forbidden pair costs more than all others together, so as many as can be are allowed.
+    forbidden = distances.max() * min(distances.shape) + 1
+    rows, columns = linear_sum_assignment(np.where(allowed, distances, forbidden))
+    has_mark[columns[allowed[rows, columns]]] = True
+    return has_mark
+
+
+def _inside(marks: np.ndarray, prediction: Prediction, sample: Sample) -> np.ndarray:
+    """Return which marks (m, 2) lie in which instances, bool (m, n)."""
+    instances = [images.decode_mask(rle) for rle in sample.target_instances or []]
+    work = (prediction.work_width or 0, prediction.work_height or 0)
+    moved = images.move_points(marks, work, instances[0].shape[::-1])
+    return np.array(
+        [[count_match.matches_in_masks(mark[None], [one]) for one in instances] for mark in moved],
+        np.bool_,
+    )
 
 
 def _turned_down(prediction: Prediction) -> int:

@@ -30,6 +30,8 @@ from gensight.measures.overlap import areas
 from gensight.records import Prediction, Sample
 
 VERSION = 1
+# Modules whose versions count as its own: it computes with their rules.
+USES = {"extractors": ["mask"], "measures": ["overlap"]}
 FAILURE_POLICIES = ("zero",)
 DEFAULTS: dict[str, Any] = {"failure": "zero"}
 LEVELS = 256

@@ -13,6 +13,7 @@ to cIoU. A failed answer has IoU 0, and the target's area enters the union.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,13 @@ VERSION = 1
 FAILURE_POLICIES = ("zero",)
 DEFAULTS: dict[str, Any] = {"failure": "zero", "eval_at": "target", "long_side_px": 1024}
 GRIDS = ("target", "work")
+# The variants of one answer share its truth, and binarisers that agree share their mask: what is
+# placed and counted for one row serves the next.
+MASKS_KEPT = 8
+
+Size = tuple[int, int]
+# The counts of a run-length code, and its height and width.
+Code = tuple[str, Size]
 
 
 class Areas(NamedTuple):
@@ -84,15 +92,14 @@ def measure(
     the inverted prediction) and, where the sample has another query's target, iou_twin.
     """
     mask = required(prediction.mask, sample.sample_id, "mask", "mask")
-    return _measure(
-        images.decode_mask(mask), sample, complete(settings, DEFAULTS, FAILURE_POLICIES)
-    )
+    return _measure(_code(mask), sample, complete(settings, DEFAULTS, FAILURE_POLICIES))
 
 
 def failed(sample: Sample, settings: Mapping[str, Any]) -> PartsByFit | None:
     """Give a failed answer IoU 0, also on an empty target, with the target's area in the union."""
     checked = complete(settings, DEFAULTS, FAILURE_POLICIES)
-    by_fit = _measure(np.zeros((1, 1), np.bool_), sample, checked)
+    nothing = images.encode_mask(np.zeros((1, 1), np.bool_))
+    by_fit = _measure(_code(nothing), sample, checked)
     if by_fit is None:
         return None
     # An empty mask has the right areas; what it says of the picture itself is not this answer's.
@@ -102,17 +109,16 @@ def failed(sample: Sample, settings: Mapping[str, Any]) -> PartsByFit | None:
     return {None: parts | zero}
 
 
-def _measure(
-    predicted: np.ndarray, sample: Sample, settings: Mapping[str, Any]
-) -> PartsByFit | None:
+def _measure(predicted: Code, sample: Sample, settings: Mapping[str, Any]) -> PartsByFit | None:
     if sample.target_mask is None:
         return None
     grid, other = _grids(settings["eval_at"])
     height, width = sample.target_mask["size"]
     work = images.fit_long_side(sample.width, sample.height, settings["long_side_px"])
     sizes = {"target": (width, height), "work": work}
-    truth = _Truth(sample, sizes[grid])
-    here = truth.areas(predicted, sample.target_mask)
+    target = _code(sample.target_mask)
+    ignored = None if sample.ignore_mask is None else _code(sample.ignore_mask)
+    here = _counted(predicted, target, ignored, sizes[grid])
     if here.pixels == 0:
         return None
     parts: Parts = {
@@ -123,27 +129,31 @@ def _measure(
         "area_predicted": float(here.predicted),
     }
     if sample.twin_mask is not None:
-        parts["iou_twin"] = truth.areas(predicted, sample.twin_mask).iou
+        twin = _code(sample.twin_mask)
+        parts["iou_twin"] = _counted(predicted, twin, ignored, sizes[grid]).iou
     there = here
     if sizes[grid] != sizes[other]:
-        there = _Truth(sample, sizes[other]).areas(predicted, sample.target_mask)
+        there = _counted(predicted, target, ignored, sizes[other])
     return {None: parts | _pooled(there, f"_{other}")}
 
 
-class _Truth:
-    """Masks of one sample on one grid (width, height)."""
+def _code(rle: Mapping[str, Any]) -> Code:
+    height, width = rle["size"]
+    return rle["counts"], (height, width)
 
-    def __init__(self, sample: Sample, size: tuple[int, int]) -> None:
-        self.size = size
-        self.ignored = None if sample.ignore_mask is None else self._place(sample.ignore_mask)
 
-    def _place(self, rle: Mapping[str, Any]) -> np.ndarray:
-        return images.resize_mask(images.decode_mask(rle), *self.size)
+@lru_cache(maxsize=MASKS_KEPT)
+def _placed(code: Code, grid: Size) -> np.ndarray:
+    """Return a mask on a grid (width, height)."""
+    counts, size = code
+    return images.resize_mask(images.decode_mask({"size": size, "counts": counts}), *grid)
 
-    def areas(self, predicted: np.ndarray, rle: Mapping[str, Any]) -> Areas:
-        """Count the pixels of a prediction and one of the sample's masks on this grid."""
-        placed = images.resize_mask(predicted, *self.size)
-        return areas(placed, self._place(rle), self.ignored)
+
+@lru_cache(maxsize=MASKS_KEPT)
+def _counted(predicted: Code, target: Code, ignored: Code | None, grid: Size) -> Areas:
+    """Count the pixels of a prediction and a truth on a grid (width, height)."""
+    left_out = None if ignored is None else _placed(ignored, grid)
+    return areas(_placed(predicted, grid), _placed(target, grid), left_out)
 
 
 def _grids(eval_at: str) -> tuple[str, str]:

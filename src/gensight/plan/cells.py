@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 from gensight.errors import SpecError
 from gensight.specs.benchmark import ScorerSpec
+from gensight.specs.checks import CLASSIFIER
 from gensight.specs.project import Project
-
-#: The extractor whose readings are classes of failure: what it finds goes into the other scores.
-CLASSIFIER = "failure_class"
 
 
 class Cell(NamedTuple):
@@ -74,7 +72,9 @@ class Cells:
         return [
             cell
             for cell in self.cells(spec.benchmark)
-            if cell.prompt == spec.prompt and spec.scorer in self.scorers(cell)
+            if cell.prompt == spec.prompt
+            and cell.model in self.project.subjects(spec.subjects)
+            and spec.scorer in self.scorers(cell)
         ]
 
     def sweeps(self) -> list[str]:

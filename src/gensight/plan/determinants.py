@@ -181,10 +181,13 @@ class Determinants(Cells):
             "scorer": scorer,
             "measure": spec.measure,
             "measure_version": _version("measures", spec.measure),
+            "uses": _used("measures", spec.measure),
             "settings": self._settings(cell, scorer, spec),
             "metrics": {
                 name: {"metric_version": _version("metrics", name)} for name in spec.metrics
             },
+            # The first is the one that comparisons take where none is named; keys lose their order.
+            "first_metric": spec.metrics[0],
         }
 
     def _settings(self, cell: Cell, scorer: str, spec: ScorerSpec) -> dict[str, Any]:
@@ -344,6 +347,16 @@ def _native(model: ModelSpec) -> str:
     """Return the fit that is native to a model: what its card says of it, else the paper's."""
     space = model.output_space.space if model.output_space else "unknown"
     return NATIVE_DEFAULT if space == "unknown" else space
+
+
+def _used(room: str, name: str) -> dict[str, int]:
+    """Return the versions of the modules of other rooms that a module computes with."""
+    used = declared.constants(room, name).get("USES", {})
+    return {
+        f"{other}.{module}_version": _version(other, module)
+        for other, modules in used.items()
+        for module in modules
+    }
 
 
 def _version(room: str, name: str) -> int:

@@ -17,7 +17,8 @@ from gensight.specs.words import nearest
 NAME_PATTERN = r"^[a-z0-9_]+$"
 
 
-def _each_once(words: list[str]) -> list[str]:
+def each_once(words: list[Any]) -> list[Any]:
+    """Refuse a list that names something twice."""
     repeated = [word for word in words if words.count(word) > 1]
     if repeated:
         raise ValueError(f"'{repeated[0]}' is listed twice")
@@ -25,7 +26,7 @@ def _each_once(words: list[str]) -> list[str]:
 
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
-Names = Annotated[list[str], AfterValidator(_each_once)]
+Names = Annotated[list[str], AfterValidator(each_once)]
 # What a module or adapter defines; all of it enters digests, so it must be plain data.
 Settings = dict[str, JsonValue]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from gensight.specs.base import Name, Names, Settings, Spec
+from gensight.specs.base import Name, Names, Settings, Spec, each_once
 from gensight.specs.model import Role
 from gensight.specs.prompt import Task
 
+Rank = Annotated[int, Field(ge=1)]
 Number = Annotated[int, Field(ge=1)] | Literal["all"]
 
 
@@ -64,7 +65,6 @@ class BenchmarkDisplaySpec(Spec):
     """How tables and figures name a benchmark; nothing else reads it."""
 
     label: str
-    note: str | None = None
 
 
 class BenchmarkSpec(Spec):
@@ -80,7 +80,7 @@ class BenchmarkSpec(Spec):
     dataset: DatasetSpec
     n: Number
     held_out: HeldOutSpec | None = None
-    subsets: list[int] = Field(default_factory=list)
+    subsets: Annotated[list[Rank], AfterValidator(each_once)] = Field(default_factory=list)
     exif: Literal["apply", "ignore"] = "apply"
     prompts: Names = Field(min_length=1)
     scorers: dict[Name, ScorerSpec] = Field(min_length=1)

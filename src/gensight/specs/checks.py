@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, get_args
 
+from gensight import published
 from gensight.errors import SpecError
 from gensight.specs import declared
 from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from gensight.specs.project import Project
 
 
+#: The extractor whose readings are classes of failure: what it finds goes into the other scores.
+CLASSIFIER = "failure_class"
 #: What stands for a model in the columns of a sweep.
 POINTS = ("previous", "argmin", "adopted")
 #: The fit of models that do not say what their grey levels are linear in; `native` goes by model.
@@ -77,15 +80,32 @@ def _check_benchmark(file: str, benchmark: BenchmarkSpec, project: Project) -> N
         benchmark.dataset.module,
         {k: v for k, v in benchmark.dataset.parameters.items() if (k, v) != ("seed", "fresh")},
     )
+    if benchmark.dataset.manifest and benchmark.dataset.module not in declared.disk_modules():
+        raise SpecError(
+            f"{file}: dataset.manifest: '{benchmark.dataset.module}' is built in and has no "
+            f"files to freeze; remove it"
+        )
     prompts = [name for task, name in project.prompts if task == benchmark.task]
     _known(file, "prompts", benchmark.prompts, prompts)
     _check_n(f"{file}: n", benchmark, benchmark.n)
     if "all" in benchmark.scorers:
         raise SpecError(f"{file}: scorers.all: rename it")
+    for place, first in enumerate(benchmark.subsets):
+        if isinstance(benchmark.n, int) and first > benchmark.n:
+            raise SpecError(
+                f"{file}: subsets.{place}: {first} is more than the {benchmark.n} samples of n"
+            )
+    classifiers = [n for n, s in benchmark.scorers.items() if s.extractor == CLASSIFIER]
+    if len(classifiers) > 1:
+        raise SpecError(
+            f"{file}: scorers.{classifiers[1]}: there is a classifier of failures already "
+            f"('{classifiers[0]}'); one decides for all scorers"
+        )
     readings: dict[str, ScorerSpec] = {}
     for name, scorer in benchmark.scorers.items():
         _known(file, f"scorers.{name}.prompts", scorer.prompts or (), benchmark.prompts)
         _check_scorer(file, f"scorers.{name}", scorer, readings)
+    _check_colours(file, benchmark, project)
 
 
 def _check_n(place: str, benchmark: BenchmarkSpec, n: int | str) -> None:
@@ -113,6 +133,7 @@ def _check_scorer(file: str, key: str, scorer: ScorerSpec, readings: dict[str, S
     _known(file, f"{key}.metrics", scorer.metrics, declared.names("metrics"))
     declared.merged(file, f"{key}.parameters", "extractors", scorer.extractor, scorer.parameters)
     declared.merged(file, f"{key}.settings", "measures", scorer.measure, scorer.settings)
+    _check_grid(file, f"{key}.parameters", scorer)
     for metric in scorer.metrics:
         needed = declared.constants("metrics", metric).get("MEASURE")
         if needed != scorer.measure:
@@ -127,6 +148,50 @@ def _check_scorer(file: str, key: str, scorer: ScorerSpec, readings: dict[str, S
                 f"{file}: {key}.{setting}: two scorers read '{scorer.file}' with different "
                 f"{setting}; use variants, or give one of them a `reading` name of its own"
             )
+
+
+def _check_grid(file: str, key: str, scorer: ScorerSpec) -> None:
+    """Check an extractor that calls another one with every combination of some parameters."""
+    defaults = declared.constants("extractors", scorer.extractor).get("DEFAULTS", {})
+    if not {"extractor", "grid"} <= set(defaults):
+        return
+    inner = scorer.parameters.get("extractor")
+    _known(file, f"{key}.extractor", [inner], declared.names("extractors"))
+    variants = declared.constants("extractors", str(inner)).get("CHOICES", {}).get("variants", [])
+    if scorer.parameters.get("variant") is not None:
+        _known(file, f"{key}.variant", [scorer.parameters["variant"]], variants)
+    fixed, grid = scorer.parameters.get("parameters", {}), scorer.parameters.get("grid", {})
+    if not isinstance(grid, dict) or not isinstance(fixed, dict):
+        raise SpecError(f"{file}: {key}: parameters and grid are mappings of the parameters' names")
+    for name, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise SpecError(f"{file}: {key}.grid.{name}: expected a list of values, got {values!r}")
+        for value in values:
+            if values.count(value) > 1:
+                raise SpecError(f"{file}: {key}.grid.{name}: {value!r} is listed twice")
+            declared.merged(file, f"{key}.grid", "extractors", str(inner), {**fixed, name: value})
+
+
+def _check_colours(file: str, benchmark: BenchmarkSpec, project: Project) -> None:
+    """Check that a scorer looks for the colours that its prompts ask for.
+
+    They stand in two files, because a prompt is words and an extractor knows no prompt.
+    """
+    for name, scorer in benchmark.scorers.items():
+        defaults = declared.constants("extractors", scorer.extractor).get("DEFAULTS", {})
+        read = {**defaults, **scorer.parameters}
+        for prompt in scorer.prompts or []:
+            turns = project.prompts[(benchmark.task, prompt)].turns
+            form = turns[-1].answer_form.model_dump()
+            asked = {k: form[k] for k in ("colour", "colours") if form.get(k) is not None}
+            if form.get("alternate") is not None:
+                asked = {"colours": [form["colour"], form["alternate"]]}
+            for setting, colours in asked.items():
+                if setting in read and read[setting] != colours:
+                    raise SpecError(
+                        f"{file}: scorers.{name}.parameters.{setting}: {read[setting]} is not the "
+                        f"{colours} that resources/prompts/{benchmark.task}/{prompt}.yaml asks for"
+                    )
 
 
 def _check_sweep(file: str, name: str, sweep: SweepSpec, project: Project) -> None:
@@ -148,11 +213,11 @@ def _check_sweep(file: str, name: str, sweep: SweepSpec, project: Project) -> No
 
 
 def _check_report(file: str, spec: TableSpec | FigureSpec, project: Project) -> None:
-    key = "rows.models" if isinstance(spec, TableSpec) else "models"
     known = project.benchmarks
     sweeps = project.sweeps if isinstance(spec, TableSpec) else {}
     points = [*POINTS] if {*spec.benchmarks} & {*sweeps} else []
-    _known(file, key, spec.model_names, [*points, *project.models])
+    for place, names in spec.named_models.items():
+        _known(file, place, names, [*points, *project.models])
     for key, number in spec.numbers.items():
         _known(file, f"{key}benchmark", [number.benchmark], [*known, *sweeps])
         if number.benchmark in known:
@@ -207,7 +272,7 @@ def _check_run(file: str, project: Project) -> None:
     _known(file, "run.prompt_subjects", run.prompt_subjects.values(), run.subjects)
     for name, models in run.subjects.items():
         _known(file, f"run.subjects.{name}", models, run.models)
-    _known(file, "data", project.config.data, declared.names("datasets"))
+    _known(file, "data", project.config.data, declared.disk_modules())
     for name in run.tables:
         _check_planned_table(file, name, project)
     for name in run.figures:
@@ -216,15 +281,44 @@ def _check_run(file: str, project: Project) -> None:
 
 def _check_planned_table(file: str, name: str, project: Project) -> None:
     spec, run = project.tables[name], project.config.run
-    if spec.subjects is not None and not run.subjects.get(spec.subjects):
+    printed = run.published == "only" and spec.published is not None
+    needed = [spec.subjects]
+    needed += [project.sweeps[b].subjects for b in spec.benchmarks if b in project.sweeps]
+    for subjects in needed[: 1 if printed else None]:
+        if subjects is not None and not run.subjects.get(subjects):
+            raise SpecError(
+                f"{file}: run.tables: '{name}' is about the models of run.subjects.{subjects}; "
+                f"list them there"
+            )
+    places = [c.subject for c in spec.columns if isinstance(c.subject, int)]
+    if places and max(places) >= len(run.subjects.get(spec.subjects or "", [])):
         raise SpecError(
-            f"{file}: run.tables: '{name}' is about the models of run.subjects.{spec.subjects}; "
-            f"list them there"
+            f"{file}: run.subjects.{spec.subjects}: the table '{name}' needs "
+            f"{max(places) + 1} models"
         )
-    if run.published == "only" and spec.published is not None:
+    if run.published != "hide" and spec.published is not None:
+        _check_printed(f"config/tables/{name}.yaml", spec, project)
+    if printed:
         return
     needed = [project.sweeps[b].benchmark if b in project.sweeps else b for b in spec.benchmarks]
     _check_here(file, "tables", name, needed, project)
+
+
+def _check_printed(file: str, spec: TableSpec, project: Project) -> None:
+    """Check that a paper prints what the columns of a table cite."""
+    cited = spec.published
+    assert cited is not None
+    cells = published.load(cited.paper, cited.table, project.root)
+    for place, column in enumerate(spec.columns):
+        if column.published is None:
+            continue
+        key, wanted = f"columns.{place}.published", column.published
+        _known(file, f"{key}.metric", [wanted.metric], {cell.metric for cell in cells})
+        if wanted.benchmark is not None:
+            known = sorted({cell.benchmark for cell in cells})
+            _known(file, f"{key}.benchmark", [wanted.benchmark], known)
+        settings = {setting for cell in cells for setting in cell.setting}
+        _known(file, f"{key}.setting", wanted.setting, settings)
 
 
 def _check_here(

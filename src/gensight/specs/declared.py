@@ -11,6 +11,7 @@ are read from the source: they are literals by convention, and a test holds ever
                       this list go with it; all others go with every method
     FAILURE_POLICIES  of a measure: what its setting `failure` may be
     FITS              of a measure: the fits its numbers come under, where there are any
+    USES              {room: [modules]} whose rules it computes with; their versions are its own
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ def names(room: str) -> tuple[str, ...]:
     modules = {path.stem for path in folder.glob("*.py")}
     modules |= {path.parent.name for path in folder.glob("*/__init__.py")}
     return tuple(sorted(name for name in modules if not name.startswith("_")))
+
+
+def disk_modules() -> tuple[str, ...]:
+    """Return the data set modules whose files lie on the user's disk."""
+    return tuple(n for n in names("datasets") if "FOLDER" in constants("datasets", n))
 
 
 def _source(room: str, name: str) -> Path:

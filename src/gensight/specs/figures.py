@@ -69,6 +69,11 @@ class FigureSpec(Spec):
         raise NotImplementedError
 
     @property
+    def named_models(self) -> dict[str, list[str]]:
+        """Return the models the figure names, by the key that names them."""
+        return {"models": self.model_names}
+
+    @property
     def galleries(self) -> list[GallerySpec]:
         """Return the galleries that the figure sets; empty where it shows no answers."""
         return []

@@ -10,11 +10,15 @@ from gensight.specs.base import Names, Settings, Spec
 from gensight.specs.prompt import Task
 from gensight.specs.protocols import PROTOCOLS
 
+Paper = Literal["probegen", "genius", "pixelbench"]
 Role = Literal["measured", "ceiling", "floor", "disturbed", "published"]
 
 
 class DisplaySpec(Spec):
-    """How tables and figures name and place a model; nothing else reads it."""
+    """How tables and figures name and place a model.
+
+    Measured models of one `group` are ranked together, so that a group is more than a heading.
+    """
 
     label: str
     group: str = "models"
@@ -65,7 +69,7 @@ class ModelSpec(Spec):
     fitted: bool = False
     exposure: dict[str, str] = Field(default_factory=dict)
     output_space: OutputSpaceSpec | None = None
-    published: dict[str, str] = Field(default_factory=dict)
+    published: dict[Paper, str] = Field(default_factory=dict)
     tasks: list[Task] | None = None
     prompts: Names | None = None
     role: Role = "measured"

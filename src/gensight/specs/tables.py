@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, model_validator
 
 from gensight.specs.base import NAME_PATTERN, Names, Spec
+from gensight.specs.model import Paper
 
 Statistic = Literal["value", "valid_only", "common_valid", "coverage", "format_valid", "gain"]
 
@@ -54,7 +55,7 @@ class ColumnSpec(Spec):
     stratum: str | None = None
     metric: str = Field(pattern=NAME_PATTERN)
     model: str | None = None
-    subject: int | Literal["each"] | None = None
+    subject: Annotated[int, Field(ge=0)] | Literal["each"] | None = None
     average_of: Literal["row"] | None = None
     otherwise: PlaceSpec | None = None
     statistic: Statistic = "value"
@@ -92,7 +93,7 @@ class EntrySpec(Spec):
 
     label: str
     group: str = "rows"
-    select: dict[str, JsonValue] = Field(default_factory=dict)
+    select: dict[str, str | None] = Field(default_factory=dict)
     published: dict[str, str] = Field(default_factory=dict)
     published_metric: str | None = None
     decimals: int | None = Field(default=None, ge=0, le=6)
@@ -147,7 +148,7 @@ class TableOptionsSpec(Spec):
 class CitedTableSpec(Spec):
     """The table of a paper that prints the same numbers."""
 
-    paper: Literal["probegen", "genius", "pixelbench"]
+    paper: Paper
     table: int = Field(ge=1)
 
 
@@ -195,10 +196,19 @@ class TableSpec(Spec):
     @property
     def model_names(self) -> list[str]:
         """Return the models the table names; none when its rows are the run's models."""
-        rows = [] if isinstance(self.rows.models, str) else list(self.rows.models)
-        selected_models = [entry.select.get("model") for entry in self.rows.entries]
-        named = [column.model for column in self.columns] + selected_models
-        return list(dict.fromkeys(rows + [str(model) for model in named if model is not None]))
+        return list(dict.fromkeys(name for some in self.named_models.values() for name in some))
+
+    @property
+    def named_models(self) -> dict[str, list[str]]:
+        """Return the models the table names, by the key that names them."""
+        named: dict[str, str | None] = {}
+        named |= {f"columns.{i}.model": column.model for i, column in enumerate(self.columns)}
+        for i, entry in enumerate(self.rows.entries):
+            named[f"rows.entries.{i}.select.model"] = entry.select.get("model")
+        found = {key: [model] for key, model in named.items() if model is not None}
+        if not isinstance(self.rows.models, str):
+            found["rows.models"] = list(self.rows.models)
+        return found
 
 
 def selected(column: ColumnSpec, entry: EntrySpec) -> ColumnSpec:

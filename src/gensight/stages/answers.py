@@ -158,7 +158,9 @@ def groups_of(
                 group = Group(score.variant, fit, score.severity, stratum)
                 if group not in groups:
                     # A stratum's own population is not known; the first ranks are a draw of all.
-                    groups[group] = Answers(is_whole=stratum is None or "first_" in stratum)
+                    groups[group] = Answers(
+                        is_whole=stratum is None or stratum.startswith("first_")
+                    )
                 groups[group].add(score)
     return groups
 

@@ -12,6 +12,7 @@ from gensight import measures, metrics
 from gensight.failures import class_under_truth, format_valid
 from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import Prediction, RowFile, Sample, SampleStore, Score, write_rows
+from gensight.specs.checks import CLASSIFIER
 
 
 def score(
@@ -41,7 +42,7 @@ def _classes(
 ) -> Classes:
     """Read what the blind classifier says of the answers; nothing where it was not asked."""
     rows = own if plan["classes"] is None else RowFile(predictions[1], Prediction, plan["classes"])
-    if plan["classes"] is None and plan["predictions"]["extractor"] != "failure_class":
+    if plan["classes"] is None and plan["predictions"]["extractor"] != CLASSIFIER:
         return {}
     found: Classes = {}
     for row in rows:

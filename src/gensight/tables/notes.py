@@ -172,7 +172,7 @@ def _rank_flips(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]
 
 
 def _counted(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]:
-    """Say how many samples a part of the ranks or a common number holds, and what a failure costs."""
+    """Say how many samples parts and common numbers hold, and what a failed count costs."""
     parts: dict[str, set[int]] = {}
     common: dict[str, set[int]] = {}
     constants: dict[str, set[float]] = {}

@@ -1,7 +1,8 @@
 """A twin of RefCOCO, RefCOCO+ and RefCOCOg: refs(...).p, instances.json and train2014 pictures.
 
 Every split of every variant holds all the scenes; a reference has the scene's query and a shorter
-form of it as sentences. Targets become polygons along pixel edges: holes are filled.
+form of it as sentences. Targets become polygons along pixel edges: holes are filled. As in COCO,
+every picture also has a crowd in run lengths, which no sentence names.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from gensight import atomic
 from gensight.datasets._refcoco_splits import FOLDERS, SPLITS
+from gensight.images.run_lengths import runs_of
 from gensight.records import Sample
 from gensight.twins._scene_pictures import ScenePicture, edge_polygons, mark_twin, scene_pictures
 
@@ -23,6 +25,9 @@ IMAGE_FOLDER = "train2014"
 # As the originals, which Python 2 wrote.
 PICKLE_PROTOCOL = 2
 CATEGORY = {"id": 1, "name": "object", "supercategory": "object"}
+# Annotations of a picture are numbered from 0; the crowd has the last number.
+CROWD_INDEX = 9
+CROWD_HEIGHT_SHARE = 1 / 12
 
 
 def write(root: Path, scenes: Sequence[Sample]) -> None:
@@ -68,11 +73,7 @@ def _instances(pictures: Sequence[ScenePicture]) -> dict[str, Any]:
         }
         for picture in pictures
     ]
-    annotations = [
-        _annotation(picture, index, mask)
-        for picture in pictures
-        for index, (_, mask) in enumerate(picture.targets())
-    ]
+    annotations = [one for picture in pictures for one in _annotations(picture)]
     return {
         "info": {"description": "synthetic twin"},
         "licenses": [{"id": 1, "name": "Apache-2.0"}],
@@ -80,6 +81,15 @@ def _instances(pictures: Sequence[ScenePicture]) -> dict[str, Any]:
         "annotations": annotations,
         "categories": [CATEGORY],
     }
+
+
+def _annotations(picture: ScenePicture) -> list[dict[str, Any]]:
+    found = [_annotation(picture, index, mask) for index, (_, mask) in enumerate(picture.targets())]
+    crowd = np.zeros((picture.height, picture.width), np.bool_)
+    crowd[-max(1, round(CROWD_HEIGHT_SHARE * picture.height)) :] = True
+    runs = {"size": list(crowd.shape), "counts": runs_of(crowd).tolist()}
+    coded = {"iscrowd": 1, "segmentation": runs}
+    return [*found, _annotation(picture, CROWD_INDEX, crowd) | coded]
 
 
 def _annotation(picture: ScenePicture, index: int, mask: np.ndarray) -> dict[str, Any]:

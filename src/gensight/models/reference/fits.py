@@ -5,6 +5,10 @@ left out of it (PROTOCOLS 1.1), since real data sets have recordings and scenes 
 they are all of one cluster, that of the asked sample, only those with its very picture are left
 out. A map's mean without a cluster is the total less the cluster's own part.
 
+Who sees no picture still reads the question: where at least `ASSUMED_LEAST_SAME_QUERY` of the rest
+were asked the very same query, they alone answer (PROTOCOLS 1.2: floors per class). So each class
+has a floor of its own where queries name classes, and nothing changes where no query comes twice.
+
 Maps are averaged on one fixed grid in relative picture coordinates, whatever the samples' sizes,
 one sample in memory at a time.
 """
@@ -13,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
     from gensight.records import Sample
 
 GRID_PX = 256
+#: Fewer samples of a query tell less of it than all samples do (assumed).
+ASSUMED_LEAST_SAME_QUERY = 5
 #: Parts of clusters that are kept: a data set has few large clusters, or many small ones.
 PARTS_KEPT = 32
 #: Weight below which nothing but the rounding of a subtraction is left of a pixel.
@@ -45,10 +51,17 @@ class Average(NamedTuple):
     weight: np.ndarray
 
 
-class Fit:
-    """The held-out samples that have a truth (`truth_of`), by cluster, and who is left out.
+class Choice(NamedTuple):
+    """Who answers about a sample: all with a query (None: all), less those who are left out."""
 
-    Every cluster has one vote, shared by its samples.
+    query: str | None
+    left_out: tuple[str, ...]
+
+
+class Fit:
+    """The held-out samples that have a truth (`truth_of`), by query, and who is left out.
+
+    Among those who answer, every cluster has one vote, shared by its samples.
 
     Raises:
         SpecError: none of the samples has the truth.
@@ -61,9 +74,25 @@ class Fit:
                 f"none of the {len(held_out)} held-out samples has a {field} to fit a prior on; "
                 "set `tasks` in the model's YAML"
             )
-        sizes = Counter(sample.cluster_id for sample in self.usable)
-        self.clusters = tuple(sizes)
-        self.weights = {s.sample_id: 1.0 / sizes[s.cluster_id] for s in self.usable}
+        self._by_query: dict[str | None, list[Sample]] = defaultdict(list)
+        for sample in self.usable:
+            self._by_query[sample.query].append(sample)
+
+    def pool(self, query: str | None) -> list[Sample]:
+        """Return the samples with a query, all where it is None."""
+        return self.usable if query is None else self._by_query[query]
+
+    def choice(self, asked: Sample | None) -> Choice:
+        """Return who answers about a sample; without one, all do.
+
+        Raises:
+            SpecError: nobody remains: all held-out samples show the asked sample's picture.
+        """
+        out = set(self.left_out(asked))
+        query = None if asked is None or asked.query not in self._by_query else asked.query
+        if sum(s.sample_id not in out for s in self.pool(query)) < ASSUMED_LEAST_SAME_QUERY:
+            query = None
+        return Choice(query, tuple(s.sample_id for s in self.pool(query) if s.sample_id in out))
 
     def left_out(self, asked: Sample | None) -> tuple[str, ...]:
         """Return the ids of the samples that take no part in the answer about a sample.
@@ -73,7 +102,7 @@ class Fit:
         Raises:
             SpecError: nobody remains: all held-out samples show the asked sample's picture.
         """
-        if asked is None or asked.cluster_id not in self.clusters:
+        if asked is None:
             return ()
         own = [s.sample_id for s in self.usable if s.cluster_id == asked.cluster_id]
         if len(own) == len(self.usable):
@@ -110,9 +139,10 @@ class ValueFit(Fit):
         return total / math.fsum(weights)
 
     def _kept(self, asked: Sample | None) -> tuple[list[float], list[float]]:
-        out = set(self.left_out(asked))
-        kept = [name for name in self._values if name not in out]
-        return [self._values[name] for name in kept], [self.weights[name] for name in kept]
+        query, out = self.choice(asked)
+        pool = self.pool(query)
+        weights, kept = votes(pool), [s.sample_id for s in pool if s.sample_id not in out]
+        return [self._values[name] for name in kept], [weights[name] for name in kept]
 
 
 class MapFit(Fit):
@@ -121,11 +151,8 @@ class MapFit(Fit):
     def __init__(self, held_out: Sequence[Sample], field: str, read: ReadMap) -> None:
         super().__init__(held_out, field)
         self._read = read
+        self._whole = lru_cache(maxsize=PARTS_KEPT)(self._sum)
         self._part = lru_cache(maxsize=PARTS_KEPT)(self._sum)
-
-    @cached_property
-    def _everything(self) -> Average:
-        return self._sum(tuple(sample.sample_id for sample in self.usable))
 
     def mean(self, asked: Sample | None = None) -> np.ndarray:
         """Return the weighted mean (GRID_PX, GRID_PX, channels) of those who are not left out.
@@ -136,10 +163,10 @@ class MapFit(Fit):
         Raises:
             SpecError: no map has a valid pixel.
         """
-        total, weight = self._everything
-        out = self.left_out(asked)
+        query, out = self.choice(asked)
+        total, weight = self._whole(query)
         if out:
-            part = self._part(out)
+            part = self._part(query, out)
             total, weight = total - part.total, weight - part.weight
         known = weight[..., 0] > LEAST_WEIGHT
         if not known.any():
@@ -147,18 +174,25 @@ class MapFit(Fit):
         mean = np.divide(total, weight, out=np.zeros_like(total), where=known[..., None])
         return paint.fill_from_nearest(mean, known)
 
-    def _sum(self, ids: tuple[str, ...]) -> Average:
-        chosen = set(ids)
+    def _sum(self, query: str | None, ids: tuple[str, ...] | None = None) -> Average:
+        """Return the sum of some samples with a query, of all of them without `ids`."""
+        weights = votes(self.pool(query))
         total: np.ndarray | float = 0.0
         weight: np.ndarray | float = 0.0
-        for sample in self.usable:
-            if sample.sample_id not in chosen:
+        for sample in self.pool(query):
+            if ids is not None and sample.sample_id not in ids:
                 continue
             values, valid = self._read(sample)
-            share, seen = self.weights[sample.sample_id], valid[..., None].astype(np.float64)
+            share, seen = weights[sample.sample_id], valid[..., None].astype(np.float64)
             total = total + share * paint.resize_channels(values * seen, GRID_PX, GRID_PX)
             weight = weight + share * paint.resize_channels(seen, GRID_PX, GRID_PX)
         return Average(np.asarray(total), np.asarray(weight))
+
+
+def votes(samples: Sequence[Sample]) -> dict[str, float]:
+    """Return the weight of each sample by its id: one for each cluster, shared by its samples."""
+    sizes = Counter(sample.cluster_id for sample in samples)
+    return {s.sample_id: 1.0 / sizes[s.cluster_id] for s in samples}
 
 
 def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:

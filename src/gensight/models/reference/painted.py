@@ -63,6 +63,9 @@ def _work_mask(turn: Turn, truth: Sample) -> np.ndarray:
 
 def _depth(turn: Turn, truth: Sample, settings: Mapping[str, Any]) -> np.ndarray:
     depth_m = images.decode_array(truth_field(truth, "target_depth_m"))
+    if truth.valid_mask is not None and truth.max_depth_m is not None:
+        # The mask alone may say what counts (DIODE): what lies beyond the caps is scored at them.
+        depth_m = np.clip(depth_m, truth.min_depth_m, truth.max_depth_m)
     nearness = paint.nearness_of(depth_m, valid_depth(truth, depth_m), settings["depth_code"])
     resized = images.resize_depth(nearness, *canvas.work_size(turn))
     return paint.paint_nearness(resized, turn.answer_form["near"], settings["bit_depth"])

@@ -2,7 +2,8 @@
 
 Fitted on the held-out samples of the benchmark only. Every cluster (scene, recording, picture) has
 one vote, shared by its samples. Of the sample that is asked about nothing is read but its cluster,
-whose held-out samples are left out of the answer (see `fits`), and in one case its picture.
+whose held-out samples are left out of the answer, its query, since samples with the same one answer
+alone where there are enough (see `fits`), and in one case its picture.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ COUNT_FORMS = ("dots", "boxes", "text")
 class Prior:
     """A model fitted on held-out samples; the fit is made at the first answer and kept.
 
-    `fit_digest` covers the truth it is fitted on, so a change of any held-out truth changes it,
-    on every machine alike.
+    `fit_digest` covers the truth it is fitted on, with its clusters and queries, so a change of any
+    held-out truth changes it, on every machine alike.
     """
 
     method = ""
@@ -46,7 +47,7 @@ class Prior:
 
 
 class CentrePrior(Prior):
-    """Paints a centred ellipse of the picture's aspect with the median area share."""
+    """Paints a centred ellipse of the picture's aspect with the median area share of the query."""
 
     method = "prior_centre"
     fields = ("target_mask",)
@@ -64,7 +65,7 @@ class CentrePrior(Prior):
 
 
 class MedianPrior(Prior):
-    """Answers the median count: as marks on a regular grid over the input, or as a number."""
+    """Answers the query's median count: marks on a regular grid over the input, or a number."""
 
     method = "prior_median"
     fields = ("target_count",)
@@ -149,7 +150,10 @@ def checked_held_out(method: str, held_out: Sequence[Sample]) -> list[Sample]:
 
 def truth_digest(method: str, held_out: Sequence[Sample], fields: Sequence[str]) -> str:
     """Return the sha256 of everything a fit reads from its samples."""
-    read = [[s.sample_id, s.cluster_id, *(truth_of(s, name) for name in fields)] for s in held_out]
+    read = [
+        [s.sample_id, s.cluster_id, s.query, *(truth_of(s, name) for name in fields)]
+        for s in held_out
+    ]
     text = json.dumps(
         [method, read], sort_keys=True, default=lambda data: hashlib.sha256(data).hexdigest()
     )
