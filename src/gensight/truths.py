@@ -16,6 +16,8 @@ from gensight import images
 if TYPE_CHECKING:
     from gensight.records import Sample
 
+#: Tag of samples whose mask alone says which depth counts; their caps limit predictions only.
+MASK_ALONE = "mask_alone"
 # Direction of a normal: index and sign of its axis in the camera frame (x right, y up, z to the
 # viewer).
 DIRECTIONS = {

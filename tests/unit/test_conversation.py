@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from spine_rows import sample
 
+import gensight.runner.conversation as conversation_module
 from gensight.models import Reply
 from gensight.prompts import render
 from gensight.runner.conversation import Conversation, Setting, truth_digest
@@ -267,3 +268,33 @@ def test_seeds_differ_between_samples_and_repeats_and_never_between_runs(tmp_pat
 
     assert len(set(seeds("one"))) == 4
     assert seeds("one_again") == seeds("two")
+
+
+def test_loading_a_model_is_no_part_of_an_answers_time(tmp_path, monkeypatch):
+    """A clock of our own: opening takes 100 s, an answer 2 s."""
+    clock = [0.0]
+    monkeypatch.setattr(conversation_module.time, "monotonic", lambda: clock[0])
+
+    class Slow(Recorder):
+        def answer(self, turn):
+            clock[0] += 2.0
+            return super().answer(turn)
+
+    def open_slowly():
+        clock[0] += 100.0
+        return Slow(PAINTED)
+
+    talk = conversation(tmp_path, None)
+    talk.open_adapter = open_slowly
+    assert play(talk, sample(0))[0].latency_s == 2.0
+
+
+def test_the_first_answers_of_an_opened_model_are_warm_up(tmp_path):
+    replies = [replace(PAINTED, peak_memory_gb=3.5, device="some GPU")] * 5
+    talk = conversation(tmp_path, Recorder(*replies))
+    rows = [play(talk, sample(rank))[0] for rank in range(5)]
+    assert [row.warm_up for row in rows] == [True, True, True, False, False]
+    assert {(row.peak_memory_gb, row.device) for row in rows} == {(3.5, "some GPU")}
+    # The ledger remembers it: a rerun is no second warm-up.
+    again = conversation(tmp_path, None)
+    assert [play(again, sample(r))[0].warm_up for r in range(5)] == [row.warm_up for row in rows]

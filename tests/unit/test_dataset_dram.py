@@ -131,6 +131,25 @@ def test_the_twin_mask_is_another_class_of_the_painting(root):
     assert drawn.twin_mask is not None
 
 
+def test_other_masks_are_all_other_classes_of_the_painting(root):
+    label = label_of("realism/two")
+    label[40:44, 40:44] = 17
+    # No class of the data set, so no other object either.
+    label[:2, :2] = 20
+    write_label(root, "realism/two", saved(label, "PNG"))
+    found = samples(root)
+    for class_name, others in (
+        ("bird", (16, 17)),
+        ("potted plant", (3, 17)),
+        ("sheep", (3, 16)),
+    ):
+        masks = [decode_mask(one) for one in found[f"realism/two/{class_name}"].other_masks]
+        np.testing.assert_array_equal(masks, [label == number for number in others])
+    assert found["realism/a painter/one/person"].other_masks == []
+    drawn = samples(root, assumed_unit="one_class_per_image")
+    assert sorted(len(one.other_masks) for one in drawn.values()) == [0, 2]
+
+
 def test_lists(root):
     assert len(samples(root, movement="realism")) == 3
     found = samples(root, movement="dram_with_unseen")

@@ -290,6 +290,9 @@ def test_sample_files(tmp_path):
         parts = by_id[reference["ann_id"]]["segmentation"]
         expected = decoded(coco.merge(coco.frPyObjects(parts, sample.height, sample.width)))
         assert (decode_mask(sample.target_mask) == expected).all()
+        picture = [one for one in by_id.values() if one["image_id"] == reference["image_id"]]
+        assert len(sample.other_masks) == len(picture) - 1
+        assert sample.target_mask not in sample.other_masks
 
 
 def test_the_twin_holds_the_scenes(tmp_path):
@@ -304,6 +307,11 @@ def test_the_twin_holds_the_scenes(tmp_path):
             whole = [mask for query, mask in masks.items() if query.endswith(sample.query)]
             assert max((target & mask).sum() / (target | mask).sum() for mask in whole) > 0.98
             assert sample.twin_mask != sample.target_mask
+            # The other target of the scene, and the crowd along the lower border.
+            *others, crowd = sample.other_masks
+            assert others == ([] if sample.twin_mask is None else [sample.twin_mask])
+            assert decode_mask(crowd)[-12:].all()
+            assert decode_mask(crowd).sum() == 12 * 192
     with pytest.raises(MissingDataError, match="synthetic twin"):
         samples(tmp_path, twin=False)
     with pytest.raises(GensightError, match="at least one scene"):

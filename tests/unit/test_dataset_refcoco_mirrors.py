@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from images_by_hand import HTML
-from refcoco_files import by_reference, instances, one_line, reference_rows, samples, write_root
+from refcoco_files import (
+    by_reference,
+    expected_mask,
+    instances,
+    one_line,
+    reference_rows,
+    samples,
+    write_root,
+)
 
 from gensight.errors import MissingDataError, SpecError
+from gensight.images import decode_mask
 
 
 @pytest.fixture
@@ -51,12 +61,30 @@ def without_originals(root, folder):
 
 
 def test_a_mirror_gives_the_samples_of_the_original(root):
-    original = samples(root), samples(root, unit="sentence")
+    original = tuple(as_mirrored(samples(root, unit=unit)) for unit in ("ref", "sentence"))
     write_mirror(root, "refcoco", mirror_rows({}))
     assert samples(root, layout="mirror") == original[0]
-    assert samples(root) == original[0]
+    assert as_mirrored(samples(root)) == as_mirrored(original[0])
     without_originals(root, "refcoco")
     assert (samples(root), samples(root, unit="sentence")) == original
+
+
+def as_mirrored(found):
+    """The samples, without the word that a picture has no other object: a mirror cannot say it."""
+    return {name: replace(one, other_masks=one.other_masks or None) for name, one in found.items()}
+
+
+def test_a_mirror_knows_the_other_objects_that_are_referred_to(root):
+    """Once each, and nothing is claimed of a picture that has no other."""
+    without_originals(root, "refcoco")
+    rows = mirror_rows({})
+    again = {**rows[1], "ref_id": 9, "raw_anns": rows[1]["raw_anns"]}
+    write_mirror(root, "refcoco", [*rows, again])
+    found = by_reference(root)
+    for reference, ann_id in (("1", 12), ("2", 11), ("9", 11)):
+        (other,) = found[reference].other_masks
+        assert (decode_mask(other) == expected_mask(ann_id)).all()
+    assert found["3"].other_masks is None
 
 
 def test_test_of_a_mirror_is_test_a_and_validation_is_val(root):

@@ -195,7 +195,11 @@ def test_masks_are_classed_on_the_targets_grid(mask, expected):
         ({"twin_mask": disc(64), "other_masks": []}, disc(64), "missed"),
         ({"other_masks": []}, disc(64), "missed"),
         # Ignored pixels take no part on either side.
-        ({"other_masks": [disc(64) | disc(100)], "ignore_mask": disc(100)}, disc(64), "wrong_object"),
+        (
+            {"other_masks": [disc(64) | disc(100)], "ignore_mask": disc(100)},
+            disc(64),
+            "wrong_object",
+        ),
         ({"other_masks": [disc(64), disc(100)]}, np.zeros((96, 128), bool), "missed"),
         # The target's own class goes before that of another thing.
         ({"other_masks": [disc(30)]}, disc(30), "ok"),
@@ -225,7 +229,7 @@ def test_where_no_other_instance_is_known_the_wrong_object_is_not_defined():
         assert hits(by_fit) == {expected}
     rows.append(failure_truth.measure(said, known, {}))
     share = metrics.load("truth_class_share").aggregate
-    # One of the one sample that has other instances, not one of three.
+    # The share is over the one sample whose other instances are known, not over all three.
     parts = {"hit": [by_fit.get("wrong_object", {}).get("hit", math.nan) for by_fit in rows]}
     assert share(parts) == 100
     assert share({"hit": [math.nan, math.nan]}) is None

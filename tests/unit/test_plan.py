@@ -12,6 +12,7 @@ from spine_project import (
     use_copy_of_library,
 )
 
+from gensight.errors import SpecError
 from gensight.plan import STAGES, Cell
 from gensight.plan.seeds import fresh_seed
 
@@ -126,7 +127,6 @@ SHOWN_ONLY = [
     (ORACLE, "display.note", "a note"),
     (ORACLE, "failed_above", 0.9),
     (MASKS, "display.label", "Other"),
-    (MASKS, "display.note", "a note"),
     (TABLE, "title", "Other"),
     (TABLE, "columns.0.decimals", 3),
 ]
@@ -284,6 +284,16 @@ def test_a_fresh_seed_is_drawn_once_and_kept_in_the_ledger(tmp_path):
     assert plan_of(tmp_path, files).samples("tiny_masks")["parameters"]["seed"] == first
     assert fresh_seed(tmp_path / "ledger", "tiny_masks") == first
     assert {fresh_seed(tmp_path / str(i), "tiny_masks") for i in range(3)} != {first}
+
+
+@pytest.mark.parametrize("taken", ["", "fresh_seeds", "fresh_seeds/tiny_masks.json/x"])
+def test_a_ledger_that_cannot_keep_a_seed_is_one_line(tmp_path, taken):
+    ledger = tmp_path / "ledger"
+    (ledger / taken).parent.mkdir(parents=True, exist_ok=True)
+    (ledger / taken).write_text("in the way")
+    with pytest.raises(SpecError, match=r"config\.yaml .*: ledger: .*'tiny_masks'") as caught:
+        fresh_seed(ledger, "tiny_masks")
+    assert "\n" not in str(caught.value)
 
 
 def test_a_file_outside_the_run_is_explained(tmp_path):

@@ -7,7 +7,15 @@ import shutil
 from pathlib import Path
 
 import pytest
-from spine_project import CONFIG, PROJECT, edited, plan_of, read_from, use_copy_of_library
+from spine_project import (
+    CONFIG,
+    PROJECT,
+    edited,
+    plan_of,
+    raise_version,
+    read_from,
+    use_copy_of_library,
+)
 
 from gensight.errors import SpecError
 from gensight.plan import Plan
@@ -149,18 +157,35 @@ def test_a_table_in_print_alone_is_made_from_nothing_else(tmp_path, files):
     files[TABLE]["published"] = {"paper": "probegen", "table": 1}
     numbers = tmp_path / "resources/published/probegen_table_1.csv"
     numbers.parent.mkdir(parents=True)
-    numbers.write_text("paper\n")
+    columns = "paper,table,row_group,model,benchmark,setting,metric,value,status,higher_is_better"
+    columns += ",derived,note\n"
+    printed = "probegen,1,G,M,B,,{},1.0,ok,yes,no,\n"
+    numbers.write_text(columns + printed.format("gIoU"))
     hidden = plan_of(tmp_path, files, config()).files()["results/tables/masks.tex"]
     only = plan_of(tmp_path, files, config(published="only")).files()["results/tables/masks.tex"]
     assert hidden.inputs == ("results/summaries/tiny_masks.parquet",)
     assert only.inputs == ()
-    numbers.write_text("paper\nprobegen\n")
+    numbers.write_text(columns + printed.format("cIoU"))
     again = plan_of(tmp_path, files, config(published="only")).files()["results/tables/masks.tex"]
     assert again.digest != only.digest
     assert plan_of(tmp_path, files, config()).files()["results/tables/masks.tex"] == hidden
 
 
-def test_a_manifest_is_known_by_its_content(tmp_path, files):
+@pytest.fixture
+def on_disk(library, monkeypatch):
+    """Make the small data set one that lies on the user's disk."""
+    module = library / "datasets/tiny.py"
+    module.write_text(module.read_text() + 'FOLDER = "tiny"\n')
+    read_from(monkeypatch, library)
+
+
+def test_a_manifest_of_a_built_in_data_set_is_one_line(tmp_path, files):
+    files[MASKS]["dataset"]["manifest"] = "resources/manifests/tiny_masks.csv"
+    with pytest.raises(SpecError, match="'tiny' is built in and has no files to freeze"):
+        plan_of(tmp_path, files, config())
+
+
+def test_a_manifest_is_known_by_its_content(tmp_path, files, on_disk):
     files[MASKS]["dataset"]["manifest"] = "resources/manifests/tiny_masks.csv"
     with pytest.raises(SpecError, match="gensight data manifest tiny_masks"):
         plan_of(tmp_path, files, config()).files()
@@ -191,7 +216,7 @@ def test_a_twin_is_never_taken_for_the_data_set(tmp_path, library, monkeypatch):
     assert real.digest != twin.digest
 
 
-def test_where_the_data_lie_determines_nothing(tmp_path):
+def test_where_the_data_lie_determines_nothing(tmp_path, on_disk):
     here = load_project({**copy.deepcopy(CONFIG), "data_root": "here"}, write_once(tmp_path))
     there = load_project({**copy.deepcopy(CONFIG), "data": {"tiny": "/there"}}, tmp_path)
     assert here.data_folder("tiny") == tmp_path / "here/tiny"
@@ -206,3 +231,68 @@ def write_once(root):
 
     shutil.rmtree(root / "config", ignore_errors=True)
     return write(root)
+
+
+GRID = {
+    "extractor": "grid",
+    "measure": "overlap",
+    "metrics": ["giou"],
+    "parameters": {
+        "extractor": "mask",
+        "variant": "otsu",
+        "grid": {"contrast_floor": [8, 16]},
+        "keep": ["mask"],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("grid", {"contrast_floor": 12}, "grid.contrast_floor: expected a list of values, got 12"),
+        ("grid", {"contrast_floor": []}, "expected a list of values, got []"),
+        ("grid", {"contrast_floor": [8, 8]}, "8 is listed twice"),
+        ("grid", {"contrast_floor": [8, "x"]}, "grid.contrast_floor: expected int, got 'x'"),
+        ("grid", {"contrast_flor": [8]}, "'contrast_flor' is not known (did you mean"),
+        ("grid", None, "parameters.grid"),
+        ("variant", "otsuu", "parameters.variant: 'otsuu' is not known"),
+        ("extractor", "maks", "parameters.extractor: 'maks' is not known"),
+    ],
+)
+def test_a_wrong_grid_is_one_line_before_anything_is_asked(tmp_path, files, key, value, line):
+    files[MASKS]["scorers"]["swept"] = copy.deepcopy(GRID)
+    assert plan_of(tmp_path / "right", files, config()).files()
+    files[MASKS]["scorers"]["swept"]["parameters"][key] = value
+    with pytest.raises(SpecError) as told:
+        plan_of(tmp_path / "wrong", files, config()).files()
+    assert line in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_a_raised_version_of_the_inner_extractor_reads_the_grid_again(tmp_path, files, library):
+    files[MASKS]["scorers"]["swept"] = copy.deepcopy(GRID)
+    path = "results/predictions/oracle/tiny_masks/mid/grid.parquet"
+    before = plan_of(tmp_path / "one", files, config()).files()[path].digest
+    raise_version(library, "extractors", "mask")
+    assert plan_of(tmp_path / "two", files, config()).files()[path].digest != before
+
+
+def test_a_prompt_and_its_scorer_agree_on_the_colour(tmp_path, files):
+    files[SHORT] = copy.deepcopy(files[SHORT])
+    files[SHORT]["turns"][0]["answer_form"] = {"kind": "overlay", "colour": [0, 255, 0]}
+    scorer = {"extractor": "overlay", "measure": "overlap", "metrics": ["giou"]}
+    files[MASKS]["scorers"]["tint"] = {**scorer, "prompts": ["short"]}
+    with pytest.raises(SpecError, match=r"tint\.parameters\.colour: \[255, 0, 0\] is not the"):
+        plan_of(tmp_path / "wrong", files, config())
+    files[MASKS]["scorers"]["tint"]["parameters"] = {"colour": [0, 255, 0]}
+    assert plan_of(tmp_path / "right", files, config()).files()
+
+
+@pytest.mark.parametrize(
+    ("subsets", "line"), [([5, 5], "listed twice"), ([30], "30 is more than the 20"), ([0], "0")]
+)
+def test_a_wrong_subset_is_one_line(tmp_path, files, subsets, line):
+    files[MASKS]["subsets"] = subsets
+    with pytest.raises(SpecError) as told:
+        plan_of(tmp_path, files, config())
+    assert "subsets" in str(told.value) and line in str(told.value)

@@ -87,3 +87,75 @@ def test_without_classes_the_picture_alone_decides(scored):
 def test_scores_carry_what_the_summary_needs_of_their_sample(scored):
     rows = scored(["ok", "ok"])
     assert [(r.population_n, r.label_flag) for r in rows.values()] == [(99, True), (99, False)]
+
+
+def test_a_consensus_has_the_class_of_most_of_its_answers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sample = Sample(
+        sample_id="s0",
+        rank=0,
+        cluster_id="c",
+        image={"bytes": b"", "path": None},
+        width=SIDE,
+        height=SIDE,
+        target_mask=encode_mask(target()),
+    )
+    write_rows("samples.parquet", Sample, [sample], SAMPLED)
+    head = {"sample_id": "s0", "rank": 0, "cluster_id": "c", "outcome": "ok", "status": "ok"}
+    mask = encode_mask(target())
+    masks = [Prediction(**head, variant="otsu", repeat=r, mask=mask) for r in range(3)]
+    masks.append(Prediction(**head, variant="otsu_consensus", mask=mask))
+    write_rows("mask.parquet", Prediction, masks, MASKS)
+    names = ["copy", "ok", "ok"]
+    found = [
+        Prediction(**head, variant="blind", repeat=r, failure_blind=name)
+        for r, name in enumerate(names)
+    ]
+    write_rows("classes.parquet", Prediction, found, CLASSES)
+    plan = {
+        "measure": "overlap",
+        "metrics": {"giou": {}},
+        "settings": {},
+        "predictions": MASKS,
+        "classes": CLASSES,
+    }
+    score("samples.parquet", ["mask.parquet", "classes.parquet"], "scores.parquet", plan)
+    rows = [row for row in RowFile("scores.parquet", Score) if row.kind == "metric"]
+    assert [(row.variant, row.repeat, row.format_valid) for row in rows] == [
+        ("otsu", 0, False),
+        ("otsu", 1, True),
+        ("otsu", 2, True),
+        ("otsu_consensus", 0, True),
+    ]
+
+
+@pytest.mark.parametrize(("truth", "valid"), [(0, True), (3, False)])
+def test_nothing_marked_is_right_where_there_is_nothing_to_mark(
+    tmp_path, monkeypatch, truth, valid
+):
+    monkeypatch.chdir(tmp_path)
+    sample = Sample(
+        sample_id="s0",
+        rank=0,
+        cluster_id="c",
+        image={"bytes": b"", "path": None},
+        width=SIDE,
+        height=SIDE,
+        target_count=truth,
+    )
+    write_rows("samples.parquet", Sample, [sample], SAMPLED)
+    head = {"sample_id": "s0", "rank": 0, "cluster_id": "c", "outcome": "ok", "status": "ok"}
+    dots = Prediction(**head, variant="dots", count=0, points=[], work_width=SIDE, work_height=SIDE)
+    write_rows("dots.parquet", Prediction, [dots], MASKS)
+    copied = Prediction(**head, variant="blind", failure_blind="unmarked_copy")
+    write_rows("classes.parquet", Prediction, [copied], CLASSES)
+    plan = {
+        "measure": "count_match",
+        "metrics": {"mae": {}},
+        "settings": {},
+        "predictions": MASKS,
+        "classes": CLASSES,
+    }
+    score("samples.parquet", ["dots.parquet", "classes.parquet"], "scores.parquet", plan)
+    (row,) = [row for row in RowFile("scores.parquet", Score) if row.kind == "metric"]
+    assert (row.format_valid, row.value) == (valid, float(truth))

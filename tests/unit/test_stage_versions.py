@@ -33,12 +33,12 @@ COLUMNS = {
     ("predictions", 1): "5625d233d0ebc0f1",
     ("scores", 1): "1e5288122487abca",
     ("summaries", 1): "3d702d8fa71e9844",
-    ("samples", 2): "3bd3e107a3f25610",
+    ("samples", 2): "99f6fd839c6a2e81",
     ("requests", 2): "70f593ab42164b4b",
     ("generations", 2): "329e7f2dfe30de9d",
     ("predictions", 2): "ef0d8c579f7d1979",
     ("scores", 2): "b399f2c02891bf83",
-    ("summaries", 2): "5f4bc283de155185",
+    ("summaries", 2): "0fa3dd64916ffc22",
 }
 
 

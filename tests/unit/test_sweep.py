@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -141,3 +142,22 @@ def test_a_sweep_without_models_is_one_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RecordError, match=r"list its models under run\.subjects\.some"):
         sweep("x.parquet", "x.csv", determinants({}))
+
+
+def test_while_answers_are_missing_no_point_is_best(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        replace(row, outcome="quota", status="no_output", raw=None, value=None)
+        if row.sample_id.startswith("picture3/")
+        else row
+        for row in scores("one")
+    ]
+    planned = {"stage": "scores", "metrics": {"mae": {}}}
+    path = "results/scores/one/toy/mid/sweep.parquet"
+    write_rows(path, Score, rows, planned)
+    sweep("x.parquet", "x.csv", determinants({path: digest_of(planned)}))
+    found = {(row.model, row.variant): row for row in RowFile("x.parquet", Summary)}
+    assert ("argmin", "train") not in found
+    both = [found["previous", fold] for fold in FOLDS]
+    assert sum(row.infrastructure for row in both) == 1
+    assert sum(row.n for row in both) == PICTURES - 1

@@ -138,6 +138,16 @@ def test_files_that_are_no_twin_are_never_touched(tmp_path):
     assert contents(tmp_path).keys() == {"pixmo_points/mine.txt"}
 
 
+@pytest.mark.parametrize("name", ["file/below", "file", "x" * 300])
+def test_a_place_that_cannot_be_written_is_one_line(tmp_path, name):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(GensightError, match="twins cannot be written there") as caught:
+        write_twin(tmp_path / name, 1, tasks=QUICK)
+    assert str(caught.value).startswith(f"{tmp_path / name}: ")
+    assert "\n" not in str(caught.value)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
 def test_a_twin_is_replaced_only_where_that_is_asked_for(tmp_path):
     (tmp_path / "dram").mkdir()
     assert write_twin(tmp_path, 2, tasks=QUICK) == list(QUICK)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,7 @@ from gensight.datasets._disk import (
 from gensight.datasets._members import Store, Stretch, first_of, open_store, read_list
 from gensight.errors import MissingDataError, SpecError
 from gensight.records import Sample
+from gensight.truths import MASK_ALONE
 
 VERSION = 1
 DEFAULTS = {**DISK_DEFAULTS, "part": "all", "cluster": "scan", "list_file": None}
@@ -108,7 +110,8 @@ def read_item(parameters: Parameters, item: Item) -> Sample:
     with sample_told(item):
         picture, depth_m, valid = read_picture(item.place[0]), *_truth(*item.place[1:])
         check_size(item.place[0], picture[1].shape[:2], SIZE)
-        return depth_sample(item, picture, depth_m, valid, caps_m=CAPS_M, licence=LICENCE)
+        sample = depth_sample(item, picture, depth_m, valid, caps_m=CAPS_M, licence=LICENCE)
+        return replace(sample, tags=[MASK_ALONE])
 
 
 population = population_of(list_items)

@@ -15,8 +15,21 @@ def fresh_seed(ledger: Path, benchmark: str) -> int:
 
     The draw is kept in the ledger: a rerun repeats it, a new ledger draws another. Of two
     processes that draw at once, the first to link its file wins, and both use its seed.
+
+    Raises:
+        SpecError: the ledger cannot be read or written, or its file holds no seed.
     """
     path = ledger / "fresh_seeds" / f"{benchmark}.json"
+    try:
+        return _kept_seed(path)
+    except OSError as error:
+        raise SpecError(
+            f"config/config.yaml (or --configfile): ledger: the seed of '{benchmark}' cannot be kept "
+            f"in {path} ({error.strerror}); name a folder that can be written"
+        ) from None
+
+
+def _kept_seed(path: Path) -> int:
     if not path.exists():
         drawn = path.with_name(f"{path.name}.{os.urandom(8).hex()}")
         write_text(drawn, json.dumps({"seed": int.from_bytes(os.urandom(6), "big")}))

@@ -49,11 +49,23 @@ def write_twin(
     that lie there, and nothing else ever.
 
     Raises:
-        GensightError: a folder is there already and is not a twin that may be overwritten.
+        GensightError: a folder is there already and is not a twin that may be overwritten, or
+            cannot be written.
     """
     places = {name: folder / declared.constants("datasets", name)["FOLDER"] for name in tasks}
-    for place in places.values():
-        _check(place, overwrite)
+    try:
+        for place in places.values():
+            _check(place, overwrite)
+        _write(places, n, tasks)
+    except OSError as error:
+        raise GensightError(
+            f"{folder}: twins cannot be written there ({error.strerror}: {error.filename}); name "
+            f"another folder"
+        ) from None
+    return list(places)
+
+
+def _write(places: Mapping[str, Path], n: int, tasks: Mapping[str, str]) -> None:
     drawn: dict[str, list[Sample]] = {}
     for name, place in places.items():
         task = tasks[name]
@@ -63,7 +75,6 @@ def write_twin(
             shutil.rmtree(place)
         place.mkdir(parents=True)
         importlib.import_module(f"{__name__}.{name}").write(place, drawn[task])
-    return list(places)
 
 
 def _check(place: Path, overwrite: bool) -> None:

@@ -35,7 +35,8 @@ def dot_radii_px(points: np.ndarray) -> np.ndarray:
     """Return the radius of each dot, clamp(floor(0.45 x nearest neighbour) - 1, 3, 8) px.
 
     Source: PROTOCOLS 1.4. `points` is (n, 2) at long side 1024. Dots of at least the smallest
-    radius never touch unless their centres are less than 8.5 px apart (centres are rounded). A lone dot has radius 8.
+    radius never touch unless their centres are less than 8.5 px apart (centres are rounded). A lone
+    dot has radius 8.
     """
     if len(points) < 2:
         return np.full(len(points), DOT_RADIUS_MAX_PX)

@@ -12,7 +12,7 @@ from gensight.errors import GensightError
 from gensight.models import Reply, Turn
 from gensight.models.reference import canvas, marks, paint
 from gensight.models.reference.canvas import truth_field
-from gensight.truths import known_normals, valid_depth
+from gensight.truths import MASK_ALONE, known_normals, valid_depth
 
 if TYPE_CHECKING:
     from gensight.records import Sample
@@ -63,8 +63,8 @@ def _work_mask(turn: Turn, truth: Sample) -> np.ndarray:
 
 def _depth(turn: Turn, truth: Sample, settings: Mapping[str, Any]) -> np.ndarray:
     depth_m = images.decode_array(truth_field(truth, "target_depth_m"))
-    if truth.valid_mask is not None and truth.max_depth_m is not None:
-        # The mask alone may say what counts (DIODE): what lies beyond the caps is scored at them.
+    if MASK_ALONE in truth.tags:
+        # What lies beyond the caps counts, and predictions are clipped to them.
         depth_m = np.clip(depth_m, truth.min_depth_m, truth.max_depth_m)
     nearness = paint.nearness_of(depth_m, valid_depth(truth, depth_m), settings["depth_code"])
     resized = images.resize_depth(nearness, *canvas.work_size(turn))
