@@ -31,7 +31,7 @@ KNOWN = [{"other_masks": [box(20)]}, {"other_masks": []}, {"twin_mask": box(20)}
 
 @pytest.fixture
 def summary(tmp_path, monkeypatch):
-    """Score a model that marks the right object on the known samples; return its rows by class."""
+    """Score a model that always marks the object on the right; return its rows by class."""
     monkeypatch.chdir(tmp_path)
 
     def _summary(known, *, failed=()):
