@@ -4,7 +4,8 @@ GensightError
 ├── SpecError           a YAML file of the project is wrong
 ├── RecordError         a Parquet file has the wrong schema, row count or digest
 ├── ImageError          the bytes are not a picture that can be read
-├── MissingDataError    a data set is not where the config says it is
+├── MissingDataError    a data set is not where the config says it is, or is not as shipped
+│   └── AbsentDataError its files are not there, or only some of them are
 └── NotHereYetError     a declared protocol has no adapter in this version
 """
 
@@ -29,6 +30,10 @@ class ImageError(GensightError):
 
 class MissingDataError(GensightError):
     """A data set is not present; the message says what to get and where to put it."""
+
+
+class AbsentDataError(MissingDataError):
+    """Files of a data set are still to be got; how is added where the data set is listed."""
 
 
 class NotHereYetError(GensightError):

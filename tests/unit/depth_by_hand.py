@@ -152,7 +152,7 @@ def check_ranks(module, parameters) -> None:
 def check_refusals(module, root: Path) -> None:
     """A handful of files is no real data set, and real and twin are never taken for each other."""
     twin = parameters_of(module, root)
-    real = {**twin, "twin": False}
+    real = {**twin, "twin": False, "source": module.SOURCE}
     assert module.missing_data(twin) is None
     with pytest.raises(MissingDataError, match="synthetic twin"):
         module.population(real)

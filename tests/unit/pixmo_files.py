@@ -66,4 +66,5 @@ def write_pictures(root, numbers):
 
 
 def parameters(root, **given):
-    return {**pixmo_points.DEFAULTS, "root": str(root), **given}
+    source = pixmo_points.SOURCE
+    return {**pixmo_points.DEFAULTS, "root": str(root), "source": source, **given}

@@ -105,7 +105,7 @@ def test_fewer_rows_than_the_data_set_ships_are_partial(checkout, data):
     write(checkout, {"config/benchmarks/things.yaml": benchmark})
     one = checked(code=1)["things"]
     assert (one["state"], one["found"], one["expected"]) == ("partial", 40, 2_376_222)
-    assert one["lack"] == "40 found where the data set ships 2376222"
+    assert one["lack"] == f"40 found where the data set ships 2376222; {pixmo_points.SOURCE}"
 
 
 def test_too_few_pictures_are_partial(data):

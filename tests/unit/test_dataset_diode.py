@@ -34,6 +34,7 @@ from gensight.datasets._disk import in_rank_order
 from gensight.errors import MissingDataError, SpecError
 from gensight.images import decode_array, decode_mask
 from gensight.measures.depth_fit import align
+from gensight.specs import declared
 
 SIZE = (768, 1024)
 INDOORS = "indoors/scene_00019/scan_00183/00019_00183_indoors_000_010"
@@ -166,14 +167,24 @@ def test_a_list_file_restricts(tmp_path):
         ("list.txt", "indoors/scene_00019/00183.png\n", "is no picture of DIODE"),
         ("list.txt", f"{INDOORS}.png a b c\n", "line 1 has 4 words"),
         ("list.txt", b"\xff\xfe\x00", "not text"),
+        ("val", None, r"list_file: cannot be read"),
     ],
-    ids=["the devkit's index", "another name", "too many words", "bytes"],
+    ids=["the devkit's index", "another name", "too many words", "bytes", "a folder"],
 )
 def test_other_list_files_are_refused(tmp_path, name, text, word):
-    put(folder_at(tmp_path, [INDOORS]), name, text)
+    root = folder_at(tmp_path, [INDOORS])
+    if text is not None:
+        put(root, name, text)
     with pytest.raises(SpecError, match=word) as caught:
         diode.population(parameters_of(diode, tmp_path, list_file=name))
     assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [3, ["few.txt"], None])
+def test_a_list_file_is_a_name(value):
+    with pytest.raises(SpecError, match=r"p\.list_file: expected str, got") as caught:
+        declared.merged("b.yaml", "p", "datasets", "diode", {"list_file": value})
+    assert "\n" not in str(caught.value)
 
 
 def test_ranks(tmp_path):

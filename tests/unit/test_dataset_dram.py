@@ -58,7 +58,7 @@ def root(tmp_path):
 
 
 def parameters(root, **given):
-    return {**dram.DEFAULTS, "root": str(root), **given}
+    return {**dram.DEFAULTS, "root": str(root), "source": dram.SOURCE, **given}
 
 
 def samples(root, **given):
@@ -233,7 +233,7 @@ def test_missing_data(root):
     (root / "test" / "realism" / "two.jpg").unlink()
     assert "1 of 2 pictures are not there" in dram.missing_data(parameters(root))
     (root / "test" / "dram.txt").write_bytes(b"\xff\xfe\x00")
-    assert "the list is no text" in dram.missing_data(parameters(root))
+    assert dram.missing_data(parameters(root)).endswith("the list is no text; download it again")
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the sample files are not here")

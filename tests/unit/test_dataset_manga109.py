@@ -114,7 +114,7 @@ def root(tmp_path):
 
 
 def parameters(root, **given):
-    return {**manga109.DEFAULTS, "root": str(root), **given}
+    return {**manga109.DEFAULTS, "root": str(root), "source": manga109.SOURCE, **given}
 
 
 def samples(root, **given):

@@ -293,7 +293,7 @@ def test_missing_data(root):
     shutil.rmtree(root / "test")
     message = reasonseg.missing_data(parameters(root))
     assert "test is not there" in message
-    assert "dvlab-research/LISA" in message
+    assert message.endswith(f"gensight data twin {root.parent} --overwrite")
 
 
 def test_the_mirror_that_counts_ignored_pixels_is_refused(tmp_path):

@@ -238,10 +238,10 @@ def test_missing_data_says_what_to_get(root):
     (root / "train2014" / PICTURES[8]).unlink()
     message = refcoco.missing_data(parameters(root))
     assert message.startswith("1 of 2 pictures are not there")
-    assert "lichengunc/refer" in message
+    assert message.endswith(f"gensight data twin {root.parent} --overwrite")
     (root / "refcoco" / "refs(unc).p").unlink()
     assert "refs(unc).p is not there" in refcoco.missing_data(parameters(root))
-    assert "refcoco+" in refcoco.missing_data(parameters(root / "no", variant="refcoco_plus"))
+    assert "refcoco+ is not there" in refcoco.missing_data(parameters(root, variant="refcoco_plus"))
 
 
 @pytest.mark.parametrize(

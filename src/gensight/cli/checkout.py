@@ -101,7 +101,9 @@ def default_parameters(project: Project, module: str) -> dict[str, Any]:
 
 def _placed(project: Project, module: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     twin = project.config.run.twin or parameters["twin"]
-    return {**parameters, "twin": twin, "root": str(project.data_folder(module))}
+    source = declared.constants("datasets", module)["SOURCE"]
+    root = str(project.data_folder(module))
+    return {**parameters, "twin": twin, "root": root, "source": source}
 
 
 def ranks_needed(project: Project, benchmark: str) -> int | None:

@@ -64,8 +64,7 @@ def _print(project: Project, holdings: list[Holding], lacking: list[Holding]) ->
         if holding.state != PRESENT:
             needed = " (needed)" if holding.needed else ""
             name = holding.benchmark or holding.module
-            told = "" if holding.source in (holding.lack or "") else f"; {holding.source}"
-            click.echo(f"\n{name}{needed}: {holding.lack}{told}")
+            click.echo(f"\n{name}{needed}: {holding.lack}")
     names = ", ".join(str(holding.benchmark) for holding in lacking) or "nothing"
     click.echo(f"\nthe run '{project.config.run.name}' lacks: {names}")
 

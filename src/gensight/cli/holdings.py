@@ -14,8 +14,8 @@ from typing import Any
 
 from gensight import datasets
 from gensight.cli.checkout import default_parameters, disk_modules, parameters_of
-from gensight.datasets._disk import TWIN_MARK
-from gensight.errors import GensightError
+from gensight.datasets._disk import TWIN_MARK, advised
+from gensight.errors import AbsentDataError, GensightError
 from gensight.licences import LICENCES
 from gensight.specs.project import Project
 
@@ -90,24 +90,29 @@ def _count(
     counts: dict[str, Any],
 ) -> str | None:
     """Fill in the counts; return what is wrong with the files, or None."""
-    if not Path(parameters["root"]).exists():
-        return f"{parameters['root']} is not there"
-    if not parameters["twin"]:
-        counts["expected"] = module.expected_count(parameters)
     try:
-        # With a manifest the items are those of the manifest, and the whole is not counted.
-        whole = {key: value for key, value in parameters.items() if key != "manifest"}
-        counts["found"] = found = len(module.list_items(whole))
+        with advised(parameters):
+            if not parameters["twin"]:
+                counts["expected"] = module.expected_count(parameters)
+            # With a manifest the items are those of the manifest, and the whole is not counted.
+            whole = {key: value for key, value in parameters.items() if key != "manifest"}
+            counts["found"] = len(module.list_items(whole))
         lack = module.missing_data(parameters)
         if lack:
             return lack
-        if counts["expected"] not in (None, found):
-            return f"{found} found where the data set ships {counts['expected']}"
+        _check_whole(parameters, counts)
         if hasattr(module, "available"):
             return _count_drawable(project, module, parameters, benchmark, counts)
     except GensightError as error:
         return str(error)
     return None
+
+
+def _check_whole(parameters: dict[str, Any], counts: dict[str, Any]) -> None:
+    found, expected = counts["found"], counts["expected"]
+    with advised(parameters):
+        if expected not in (None, found):
+            raise AbsentDataError(f"{found} found where the data set ships {expected}")
 
 
 def _count_drawable(

@@ -10,15 +10,14 @@ another unit is not: its largest depth would lie below LEAST_M or above LARGEST_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 import numpy as np
 
 from gensight import images
-from gensight.datasets._disk import Item, Parameters
-from gensight.datasets._members import Stretch
+from gensight.datasets._disk import Item, Parameters, check_count, root_of
+from gensight.datasets._members import Store, Stretch, open_store, read_list
 from gensight.errors import GensightError, ImageError, MissingDataError
 from gensight.records import Sample
 
@@ -27,43 +26,34 @@ from gensight.records import Sample
 LEAST_M = 0.1
 LARGEST_M = 1000.0
 MATTE = (255, 255, 255)
-SUFFIXES = {"png": ".png", "jpeg": ".jpg", "webp": ".webp"}
 
 
-@contextmanager
-def source_told(parameters: Parameters, source: str) -> Iterator[None]:
-    """Add to a MissingDataError where the data set is to be had; a twin is not downloaded."""
-    try:
-        yield
-    except MissingDataError as error:
-        if parameters["twin"]:
-            raise
-        raise MissingDataError(f"{error}; {source}") from error
+def listed_pairs(
+    parameters: Parameters,
+    archive: str,
+    frames: int,
+    item_of: Callable[[Store, Sequence[str]], Item],
+    *,
+    words: Sequence[int] = (2,),
+    no_truth: str | None = None,
+) -> list[Item]:
+    """Return the frames of `list_file` whose picture and depth are here, in the order of the list.
 
+    The files lie in `archive` or, without one, below the root. A line has so many `words`, first
+    the picture and its depth, or `no_truth`: such a line is left out. `item_of` makes an item of
+    both names; its place holds None for a file that is not there.
 
-@contextmanager
-def sample_told(item: Item) -> Iterator[None]:
-    """Add to an error which sample it stopped."""
-    try:
-        yield
-    except GensightError as error:
-        raise type(error)(f"sample {item.id}: {error}") from error
-
-
-def missing_by(list_items: Callable[[Parameters], Sequence[Item]]) -> Callable[..., str | None]:
-    """Return the `missing_data` of a module that lists its items: what the listing complains of."""
-
-    def _missing_data(parameters: Parameters) -> str | None:
-        try:
-            list_items(parameters)
-        except GensightError as error:
-            return str(error)
-        return None
-
-    _missing_data.__doc__ = (
-        "Return in one line what is missing and what to get, None if all is here."
-    )
-    return _missing_data
+    Raises:
+        MissingDataError: the list or files are not there.
+        SpecError: the list is not one.
+    """
+    root = root_of(parameters, parameters["list_file"])
+    store = open_store(root / archive if (root / archive).exists() else root)
+    lines = read_list(root / parameters["list_file"], words)
+    items = [item_of(store, line[:2]) for line in lines if line[1] != no_truth]
+    items = [item for item in items if None not in item.place]
+    check_count(parameters, len(items), frames, "listed frames with picture and depth")
+    return items
 
 
 def needs_package(name: str, what: str) -> None:
@@ -186,7 +176,7 @@ def depth_sample(
         rank=0,
         cluster_id=item.cluster_id,
         licence=licence,
-        image={"bytes": data, "path": f"{item.id}{SUFFIXES[images.inspect(data).kind]}"},
+        image={"bytes": data, "path": f"{item.id}.{images.EXTENSIONS[images.inspect(data).kind]}"},
         width=width,
         height=height,
         target_depth_m=images.encode_array(depth_m.astype(np.float32, copy=False)),

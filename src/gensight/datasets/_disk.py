@@ -9,18 +9,20 @@ samples can change it, so the first 100 ranks are a subset of the first 500.
 `parameters["root"]` is where the data set lies; it is the user's and never part of a digest.
 `parameters["manifest"]`, where the benchmark names one, holds the ids in rank order instead.
 `parameters["twin"]` says that the folder holds a synthetic twin (see `gensight.twins`): the files
-of one are marked, and neither is ever taken for the other.
+of one are marked, and neither is ever taken for the other. `parameters["source"]` says where the
+data set is to be had: errors about files that are not there, and no others, end with it.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gensight.errors import GensightError, MissingDataError, SpecError
+from gensight.errors import AbsentDataError, GensightError, MissingDataError, SpecError
 from gensight.records import Sample
 
 Parameters = Mapping[str, Any]
@@ -47,6 +49,41 @@ class Item:
 
 ListItems = Callable[[Parameters], Sequence[Item]]
 ReadItem = Callable[[Parameters, Item], Sample]
+PicturePath = Callable[[Parameters, Item], Path]
+
+
+@contextmanager
+def advised(parameters: Parameters) -> Iterator[None]:
+    """Add to an AbsentDataError how to get the files: from their source, or as a new twin."""
+    try:
+        yield
+    except AbsentDataError as error:
+        advice = _how_to_get(parameters)
+        # No AbsentDataError any more: advice is given once.
+        raise MissingDataError(f"{error}; {advice}" if advice else str(error)) from error
+
+
+def _how_to_get(parameters: Parameters) -> str:
+    if not parameters["twin"]:
+        return str(parameters.get("source", ""))
+    root = Path(parameters["root"])
+    again = " --overwrite" if root.exists() else ""
+    return f"make twins: gensight data twin {root.parent}{again}"
+
+
+@contextmanager
+def item_told(item: Item) -> Iterator[None]:
+    """Add to an error which sample it stopped."""
+    try:
+        yield
+    except GensightError as error:
+        raise type(error)(f"sample {item.id}: {error}") from error
+
+
+def listed(list_items: ListItems, parameters: Parameters) -> Sequence[Item]:
+    """Return a module's items; of files that are not there the error says how to get them."""
+    with advised(parameters):
+        return list_items(parameters)
 
 
 def ranked(items: Iterable[Item], seed: int) -> list[Item]:
@@ -87,8 +124,8 @@ def samples_of(
     """Return the `iter_samples` of a module that lists and reads its items."""
 
     def _iter_samples(parameters: Parameters, ranks: Iterable[int]) -> Iterator[Sample]:
-        listed = list_items(parameters)
-        items, unreadable = _ordered(listed, parameters), []
+        whole = listed(list_items, parameters)
+        items, unreadable = _ordered(whole, parameters), []
         for rank in ranks:
             if rank >= len(items):
                 raise MissingDataError(
@@ -104,10 +141,40 @@ def samples_of(
                 parameters["left_out"](unreadable[-1])
                 _check_few(parameters, unreadable, len(items))
                 continue
-            yield _placed(sample, items[rank], rank, len(listed))
+            yield _placed(sample, items[rank], rank, len(whole))
 
     _iter_samples.__doc__ = "Yield the samples of these ranks, in their order."
     return _iter_samples
+
+
+def missing_by(
+    list_items: ListItems, picture_path: PicturePath | None = None
+) -> Callable[[Parameters], str | None]:
+    """Return the `missing_data` of a module: what its listing complains of, else absent pictures.
+
+    `picture_path` is where the picture of an item lies, for modules whose listing does not look.
+    """
+
+    def _missing_data(parameters: Parameters) -> str | None:
+        try:
+            with advised(parameters):
+                items = list_items(parameters)
+                if picture_path is not None:
+                    _check_pictures({picture_path(parameters, item) for item in items})
+        except GensightError as error:
+            return str(error)
+        return None
+
+    _missing_data.__doc__ = "Return in one line what is missing and what to get; None: all is here."
+    return _missing_data
+
+
+def _check_pictures(paths: set[Path]) -> None:
+    absent = sorted(path for path in paths if not path.is_file())
+    if absent:
+        raise AbsentDataError(
+            f"{len(absent)} of {len(paths)} pictures are not there, as {absent[0]}"
+        )
 
 
 def _check_few(parameters: Parameters, unreadable: Sequence[str], population: int) -> None:
@@ -140,7 +207,7 @@ def in_rank_order(list_items: ListItems, parameters: Parameters) -> list[Item]:
     Raises:
         SpecError: the manifest names an item that the data set does not hold.
     """
-    return _ordered(list_items(parameters), parameters)
+    return _ordered(listed(list_items, parameters), parameters)
 
 
 def _ordered(items: Sequence[Item], parameters: Parameters) -> list[Item]:
@@ -161,18 +228,23 @@ def root_of(parameters: Parameters, *needed: str) -> Path:
     """Return the data set's folder after looking for these files or folders in it.
 
     Raises:
-        MissingDataError: the folder or one of them is not there, or it is a twin where the real
-            data set is asked for, or the other way round.
+        AbsentDataError: the folder or one of them is not there.
+        MissingDataError: it is a twin where the real data set is asked for, or the other way round.
     """
     root = Path(parameters["root"])
-    for name in ("", *needed):
-        if not (root / name).exists():
-            raise MissingDataError(f"{root / name} is not there")
+    if not root.exists():
+        raise AbsentDataError(f"{root} is not there")
     marked = (root / TWIN_MARK).exists()
     if marked and not parameters["twin"]:
         raise MissingDataError(f"{root} holds a synthetic twin; set run.twin, or give the real one")
     if parameters["twin"] and not marked:
-        raise MissingDataError(f"{root} holds no synthetic twin; make one: gensight data twin")
+        raise MissingDataError(
+            f"{root} holds no synthetic twin; write twins into another folder and set data_root to "
+            f"it: gensight data twin FOLDER"
+        )
+    for name in needed:
+        if not (root / name).exists():
+            raise AbsentDataError(f"{root / name} is not there")
     return root
 
 
@@ -180,10 +252,10 @@ def check_count(parameters: Parameters, found: int, expected: int, what: str) ->
     """Refuse a partial download; a twin has as many items as it likes.
 
     Raises:
-        MissingDataError: the number found is not the number that the data set ships.
+        AbsentDataError: the number found is not the number that the data set ships.
     """
     if not parameters["twin"] and found != expected:
-        raise MissingDataError(
+        raise AbsentDataError(
             f"{parameters['root']}: {found} {what} where the data set ships {expected}; the "
             f"download is partial, or these are other files"
         )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gensight.errors import MissingDataError, SpecError
+from gensight.errors import AbsentDataError, MissingDataError, SpecError
 
 
 @dataclass(frozen=True)
@@ -96,12 +96,15 @@ def read_list(path: Path, fields: Iterable[int]) -> list[list[str]]:
     `fields` are the numbers of words that a line may have.
 
     Raises:
-        SpecError: the file is not text, or a line has another number of words.
+        SpecError: it is no file or not text, or a line has another number of words.
     """
+    key = "dataset.parameters.list_file"
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
-        raise SpecError(f"{path}: dataset.parameters.list_file: the file is not text") from error
+        raise SpecError(f"{path}: {key}: the file is not text") from error
+    except OSError as error:
+        raise SpecError(f"{path}: {key}: cannot be read ({error.strerror})") from error
     allowed = tuple(fields)
     rows = []
     for number, line in enumerate(lines, 1):
@@ -119,12 +122,12 @@ def first_of(root: Path, names: Sequence[str]) -> Path:
     """Return the first of these files or folders that exists below `root`.
 
     Raises:
-        MissingDataError: none does; the message names them.
+        AbsentDataError: none does; the message names them.
     """
     for name in names:
         if (root / name).exists():
             return root / name
-    raise MissingDataError(f"{root} holds none of: {', '.join(names)}")
+    raise AbsentDataError(f"{root} holds none of: {', '.join(names)}")
 
 
 def _members(path: Path) -> dict[str, Stretch]:

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from gensight.errors import MissingDataError
+from gensight.errors import AbsentDataError, MissingDataError
 from gensight.records.rows import POINT
 
 SCHEMA = pa.schema(
@@ -93,18 +93,18 @@ def row_files(root: Path) -> list[Path]:
     """Return the files of rows of a folder: Parquet, or where there is none JSON lines.
 
     Raises:
-        MissingDataError: there is neither, or a part of several is not there.
+        AbsentDataError: there is neither, or a part of several is not there.
     """
     parquet = sorted([*root.glob("*.parquet"), *root.glob("data/*.parquet")])
     files = parquet or sorted([*root.glob("*.jsonl"), *root.glob("data/*.jsonl")])
     if not files:
-        raise MissingDataError(f"{root} holds no .parquet and no .jsonl file of rows")
+        raise AbsentDataError(f"{root} holds no .parquet and no .jsonl file of rows")
     for path in parquet:
         part = PART.fullmatch(path.name)
         for number in range(int(part[3])) if part else ():
             name = f"{part[1]}-{number:05d}-of-{part[3]}.parquet"
             if not path.with_name(name).exists():
-                raise MissingDataError(f"{path.with_name(name)} is not there: a partial download")
+                raise AbsentDataError(f"{path.with_name(name)} is not there: a partial download")
     return files
 
 

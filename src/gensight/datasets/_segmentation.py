@@ -12,23 +12,16 @@ annotation's, stops its own sample only, with one line that names the file and t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from gensight.datasets._disk import Item, Parameters
-from gensight.errors import GensightError, ImageError, MissingDataError
-from gensight.images import PictureInfo, encode_mask, inspect
+from gensight.datasets._disk import Item
+from gensight.errors import AbsentDataError, ImageError, MissingDataError
+from gensight.images import EXTENSIONS, PictureInfo, encode_mask, inspect
 from gensight.images.kinds import check_complete
 from gensight.records import Sample
-
-SUFFIXES = {"png": ".png", "jpeg": ".jpg", "webp": ".webp"}
-
-ListItems = Callable[[Parameters], Sequence[Item]]
-PicturePath = Callable[[Parameters, Item], Path]
 
 
 @dataclass(frozen=True)
@@ -49,12 +42,13 @@ def read_bytes(path: Path) -> bytes:
     """Return a file's bytes.
 
     Raises:
-        MissingDataError: there is no such file, or it cannot be read.
+        AbsentDataError: there is no such file.
+        MissingDataError: it cannot be read.
     """
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise MissingDataError(f"{path} is not there; the download is partial") from None
+        raise AbsentDataError(f"{path} is not there; the download is partial") from None
     except OSError as error:
         raise MissingDataError(f"{path}: cannot be read: {error.strerror}") from error
 
@@ -63,12 +57,12 @@ def file_state(path: Path) -> tuple[int, int]:
     """Return what changes with a file's content: its time of change in ns, and its size in bytes.
 
     Raises:
-        MissingDataError: there is no such file.
+        AbsentDataError: there is no such file.
     """
     try:
         state = path.stat()
     except OSError:
-        raise MissingDataError(f"{path} is not there; the download is partial") from None
+        raise AbsentDataError(f"{path} is not there; the download is partial") from None
     return state.st_mtime_ns, state.st_size
 
 
@@ -102,39 +96,10 @@ def check_size(picture: StoredPicture, width: int, height: int, annotation: obje
         )
 
 
-@contextmanager
-def item_told(item: Item) -> Iterator[None]:
-    """Add to an error which sample it stopped."""
-    try:
-        yield
-    except GensightError as error:
-        raise type(error)(f"sample {item.id}: {error}") from error
-
-
 def stable_index(number: int, *key: object) -> int:
     """Return an index below `number` that follows from the key alone, on every machine alike."""
     digest = hashlib.sha256("/".join(map(str, key)).encode()).hexdigest()
     return int(digest, 16) % number
-
-
-def missing_by(
-    list_items: ListItems, picture_path: PicturePath, source: str
-) -> Callable[[Parameters], str | None]:
-    """Return a module's `missing_data`: what its listing complains of, else absent pictures."""
-
-    def _missing_data(parameters: Parameters) -> str | None:
-        try:
-            items = list_items(parameters)
-        except GensightError as error:
-            return f"{error}; {source}"
-        paths = sorted({picture_path(parameters, item) for item in items})
-        absent = [path for path in paths if not path.is_file()]
-        if not absent:
-            return None
-        return f"{len(absent)} of {len(paths)} pictures are not there, as {absent[0]}; {source}"
-
-    _missing_data.__doc__ = "Return in one line what is missing and what to get; None: all is here."
-    return _missing_data
 
 
 def segmentation_sample(
@@ -168,7 +133,7 @@ def segmentation_sample(
         stratum=item.stratum,
         label_flag=label_flag,
         licence=licence,
-        image={"bytes": picture.data, "path": f"{item.id}{SUFFIXES[picture.info.kind]}"},
+        image={"bytes": picture.data, "path": f"{item.id}.{EXTENSIONS[picture.info.kind]}"},
         width=picture.info.width,
         height=picture.info.height,
         query=query,

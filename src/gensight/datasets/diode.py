@@ -27,16 +27,15 @@ from gensight.datasets._depth import (
     check_size,
     check_unit,
     depth_sample,
-    missing_by,
     read_picture,
-    sample_told,
-    source_told,
 )
 from gensight.datasets._disk import (
     DISK_DEFAULTS,
     Item,
     Parameters,
     check_count,
+    item_told,
+    missing_by,
     population_of,
     root_of,
     samples_of,
@@ -47,7 +46,7 @@ from gensight.records import Sample
 from gensight.truths import MASK_ALONE
 
 VERSION = 1
-DEFAULTS = {**DISK_DEFAULTS, "part": "all", "cluster": "scan", "list_file": None}
+DEFAULTS = {**DISK_DEFAULTS, "part": "all", "cluster": "scan", "list_file": ""}
 CHOICES = {"part": ["indoors", "outdoor", "all"], "cluster": ["scan", "scene", "image"]}
 FACTS = {
     "depth": "validation split; truth in metres counts where the mask file says so, without limits "
@@ -88,15 +87,14 @@ def list_items(parameters: Parameters) -> list[Item]:
         MissingDataError: the files are not there, or are a partial download.
         SpecError: the list file is not one.
     """
-    with source_told(parameters, SOURCE):
-        store = _store(root_of(parameters))
-        listed = _listed(parameters)
-        names = _pictures(store, parameters["part"]) if listed is None else listed
-        matches = map(PICTURE_NAME.fullmatch, sorted(names))
-        items = [_item(store, match, parameters) for match in matches if match]
-        items = [item for item in items if None not in item.place]
-        what = f"pictures ({parameters['part']}) with depth and mask"
-        check_count(parameters, len(items), expected_count(parameters), what)
+    store = _store(root_of(parameters))
+    listed = _listed(parameters)
+    names = _pictures(store, parameters["part"]) if listed is None else listed
+    matches = map(PICTURE_NAME.fullmatch, sorted(names))
+    items = [_item(store, match, parameters) for match in matches if match]
+    items = [item for item in items if None not in item.place]
+    what = f"pictures ({parameters['part']}) with depth and mask"
+    check_count(parameters, len(items), expected_count(parameters), what)
     return items
 
 
@@ -107,7 +105,7 @@ def read_item(parameters: Parameters, item: Item) -> Sample:
         ImageError: the picture cannot be read.
         MissingDataError: an array cannot be read, or a size, type or unit is not as shipped.
     """
-    with sample_told(item):
+    with item_told(item):
         picture, depth_m, valid = read_picture(item.place[0]), *_truth(*item.place[1:])
         check_size(item.place[0], picture[1].shape[:2], SIZE)
         sample = depth_sample(item, picture, depth_m, valid, caps_m=CAPS_M, licence=LICENCE)
@@ -132,7 +130,7 @@ def _pictures(store: Store, part: str) -> list[str]:
 
 def _listed(parameters: Parameters) -> list[str] | None:
     """Return the pictures of this part that the list file names, None without a list file."""
-    if parameters["list_file"] is None:
+    if not parameters["list_file"]:
         return None
     path = root_of(parameters, parameters["list_file"]) / parameters["list_file"]
     if path.suffix == ".json":

@@ -29,13 +29,13 @@ from gensight.datasets._disk import (
     DISK_DEFAULTS,
     Item,
     Parameters,
+    item_told,
+    missing_by,
     population_of,
     root_of,
     samples_of,
 )
 from gensight.datasets._segmentation import (
-    item_told,
-    missing_by,
     read_bytes,
     read_picture,
     segmentation_sample,
@@ -178,7 +178,7 @@ def _label_path(parameters: Parameters, name: str) -> Path:
 
 population = population_of(list_items)
 iter_samples = samples_of(list_items, read_item)
-missing_data = missing_by(list_items, _picture_path, SOURCE)
+missing_data = missing_by(list_items, _picture_path)
 
 
 def _names(parameters: Parameters) -> list[str]:

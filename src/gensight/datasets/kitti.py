@@ -22,6 +22,8 @@ kitti_eigen_split_test.tar.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -32,22 +34,20 @@ from gensight.datasets._depth import (
     check_equal_sizes,
     check_unit,
     depth_sample,
-    missing_by,
+    listed_pairs,
     read_depth_png,
     read_picture,
-    sample_told,
-    source_told,
 )
 from gensight.datasets._disk import (
     DISK_DEFAULTS,
     Item,
     Parameters,
-    check_count,
+    item_told,
+    missing_by,
     population_of,
-    root_of,
     samples_of,
 )
-from gensight.datasets._members import Store, Stretch, open_store, read_list
+from gensight.datasets._members import Store, Stretch
 from gensight.errors import MissingDataError, SpecError
 from gensight.records import Sample
 
@@ -113,15 +113,9 @@ def list_items(parameters: Parameters) -> list[Item]:
         MissingDataError: the list or files are not there.
         SpecError: the list is not the one of the split.
     """
-    with source_told(parameters, SOURCE):
-        root = root_of(parameters, parameters["list_file"])
-        store = open_store(root / ARCHIVE if (root / ARCHIVE).exists() else root)
-        # The third word, the focal length, is used by metric depth alone.
-        lines = read_list(root / parameters["list_file"], (2, 3))
-        items = [_item(store, line[:2], parameters) for line in lines if line[1] != NO_TRUTH]
-        items = [item for item in items if None not in item.place]
-        check_count(parameters, len(items), FRAMES, "listed frames with picture and truth")
-    return items
+    item_of = partial(_item, parameters)
+    # The third word, the focal length, is used by metric depth alone.
+    return listed_pairs(parameters, ARCHIVE, FRAMES, item_of, words=(2, 3), no_truth=NO_TRUTH)
 
 
 def read_item(parameters: Parameters, item: Item) -> Sample:
@@ -131,7 +125,7 @@ def read_item(parameters: Parameters, item: Item) -> Sample:
         ImageError: the picture or its truth cannot be read.
         MissingDataError: a size, type or unit is not as shipped.
     """
-    with sample_told(item):
+    with item_told(item):
         picture, depth_m = read_picture(item.place[0]), _truth(item.place[1])
         check_equal_sizes(picture[1].shape, depth_m.shape)
         crop = crop_of(*depth_m.shape) if parameters["kb_crop"] else EVERYTHING
@@ -179,7 +173,7 @@ def _truth(place: Stretch) -> np.ndarray:
     return depth_m
 
 
-def _item(store: Store, pair: list[str], parameters: Parameters) -> Item:
+def _item(parameters: Parameters, store: Store, pair: Sequence[str]) -> Item:
     match = PAIR.fullmatch(" ".join(pair))
     if match is None:
         raise SpecError(

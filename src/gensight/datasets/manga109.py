@@ -26,6 +26,8 @@ from gensight.datasets._disk import (
     DISK_DEFAULTS,
     Item,
     Parameters,
+    item_told,
+    missing_by,
     population_of,
     root_of,
     samples_of,
@@ -33,12 +35,10 @@ from gensight.datasets._disk import (
 from gensight.datasets._manga import Page, annotated, segmentations
 from gensight.datasets._segmentation import (
     check_size,
-    item_told,
-    missing_by,
     read_picture,
     segmentation_sample,
 )
-from gensight.errors import MissingDataError, SpecError
+from gensight.errors import AbsentDataError, MissingDataError, SpecError
 from gensight.records import Sample
 
 VERSION = 1
@@ -149,7 +149,7 @@ def _picture_path(parameters: Parameters, item: Item) -> Path:
 
 population = population_of(list_items)
 iter_samples = samples_of(list_items, read_item)
-missing_data = missing_by(list_items, _picture_path, SOURCE)
+missing_data = missing_by(list_items, _picture_path)
 
 
 def _classes(parameters: Parameters) -> list[str]:
@@ -175,7 +175,7 @@ def _annotation_files(parameters: Parameters) -> list[Path]:
     place = root_of(parameters, name) / name
     paths = sorted(place.glob(SUFFIXES[layout])) if place.is_dir() else [place]
     if not paths:
-        raise MissingDataError(f"{place} holds no {SUFFIXES[layout]}")
+        raise AbsentDataError(f"{place} holds no {SUFFIXES[layout]}")
     return paths
 
 

@@ -31,23 +31,22 @@ from gensight.datasets._depth import (
     check_size,
     check_unit,
     depth_sample,
-    missing_by,
     read_depth_png,
     read_picture,
-    sample_told,
-    source_told,
 )
 from gensight.datasets._disk import (
     DISK_DEFAULTS,
     Item,
     Parameters,
     check_count,
+    item_told,
+    missing_by,
     population_of,
     root_of,
     samples_of,
 )
 from gensight.datasets._members import first_of, open_store
-from gensight.errors import MissingDataError, SpecError
+from gensight.errors import AbsentDataError, MissingDataError, SpecError
 from gensight.records import Sample
 
 VERSION = 1
@@ -95,10 +94,9 @@ def list_items(parameters: Parameters) -> list[Item]:
         MissingDataError: the files are not there, or are a partial download.
         SpecError: in-painted truth is asked of a layout that has none.
     """
-    with source_told(parameters, SOURCE):
-        path = _path(parameters)
-        items = _mat_items(path, parameters) if path.suffix == ".mat" else _items(path, parameters)
-        check_count(parameters, len(items), FRAMES, "test frames")
+    path = _path(parameters)
+    items = _mat_items(path, parameters) if path.suffix == ".mat" else _items(path, parameters)
+    check_count(parameters, len(items), FRAMES, "test frames")
     return sorted(items, key=lambda item: item.id)
 
 
@@ -109,7 +107,7 @@ def read_item(parameters: Parameters, item: Item) -> Sample:
         ImageError: the picture or its depth cannot be read.
         MissingDataError: a size, type or unit is not as shipped.
     """
-    with sample_told(item):
+    with item_told(item):
         place, picture, depth_m = _read(parameters, item.place)
         check_size(place, picture[1].shape[:2], SIZE)
         check_size(place, depth_m.shape, SIZE)
@@ -152,7 +150,7 @@ def _items(path: Path, parameters: Parameters) -> list[Item]:
 def _mat_items(path: Path, parameters: Parameters) -> list[Item]:
     splits = path.with_name(_nyu_mat.SPLITS)
     if not splits.is_file():
-        raise MissingDataError(f"{splits} is not there")
+        raise AbsentDataError(f"{splits} is not there")
     frames = _nyu_mat.split_frames(splits)
     scenes = _nyu_mat.scene_names(path, frames)
     return [

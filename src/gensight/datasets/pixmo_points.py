@@ -43,11 +43,11 @@ from pathlib import Path
 from typing import Any
 
 from gensight import atomic, images
-from gensight.datasets._disk import DISK_DEFAULTS, Item, root_of
+from gensight.datasets._disk import DISK_DEFAULTS, Item, advised, listed, root_of
 from gensight.datasets._pixmo_draw import RankedRows, Walk, frozen_rows, ranked_rows
 from gensight.datasets._pixmo_pictures import ABSENT, Pictures
 from gensight.datasets._pixmo_rows import FAULTS, NO_LABEL, NO_POINTS, OUTSIDE, read_rows, row_files
-from gensight.errors import MissingDataError, SpecError
+from gensight.errors import AbsentDataError, MissingDataError, SpecError
 from gensight.records import Sample
 
 VERSION = 1
@@ -71,7 +71,6 @@ SOURCE = (
 )
 ROWS = 2_376_222
 IMAGES, LOG = "images", "unavailable.tsv"
-KINDS = {"jpeg": "jpg"}
 ROWS_AT_ONCE = 1024
 OPENED_RANKS = 5000
 
@@ -190,28 +189,33 @@ def expected_count(parameters: Parameters) -> int | None:
 def missing_data(parameters: Parameters) -> str | None:
     """Return what is not there and where to get it, or None; lists no row and opens no picture."""
     try:
-        root = root_of(parameters, IMAGES)
-        row_files(root)
+        with advised(parameters):
+            folder = root_of(parameters, IMAGES) / IMAGES
+            row_files(folder.parent)
+            if not folder.is_dir() or not any(folder.iterdir()):
+                raise AbsentDataError(f"{folder} holds no picture")
     except MissingDataError as error:
-        return f"{error}; {SOURCE}"
-    if not (root / IMAGES).is_dir() or not any((root / IMAGES).iterdir()):
-        return f"{root / IMAGES} holds no picture; {SOURCE}"
+        return str(error)
     return None
 
 
 def _choice(parameters: Parameters) -> tuple[str, int | None]:
     most = parameters["assumed_max_count"]
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
-        raise SpecError(f"parameters.assumed_max_count: expected a whole number, got {most!r}")
+        raise SpecError(
+            f"dataset.parameters.assumed_max_count: expected a whole number, got {most!r}"
+        )
     return parameters["collection_method"], most
 
 
 def _walk(parameters: Parameters) -> Walk:
     share = parameters["assumed_max_skipped_share"]
     if not 0 <= share <= 1:
-        raise SpecError(f"parameters.assumed_max_skipped_share: expected 0 to 1, got {share!r}")
+        raise SpecError(
+            f"dataset.parameters.assumed_max_skipped_share: expected 0 to 1, got {share!r}"
+        )
     pictures = Pictures(Path(parameters["root"]) / IMAGES)
-    return Walk(list_items(parameters), pictures, share)
+    return Walk(listed(list_items, parameters), pictures, share)
 
 
 def _places(parameters: Parameters, walk: Walk, rank: int | None) -> list[int] | range:
@@ -269,7 +273,7 @@ def _sample(item: Item, row: Mapping[str, Any], picture: bytes) -> Sample:
         cluster_id=item.cluster_id,
         stratum=item.stratum,
         licence=LICENCE,
-        image={"bytes": picture, "path": f"{item.id}.{KINDS.get(info.kind, info.kind)}"},
+        image={"bytes": picture, "path": f"{item.id}.{images.EXTENSIONS[info.kind]}"},
         width=width,
         height=height,
         query=label,

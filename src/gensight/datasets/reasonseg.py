@@ -26,14 +26,14 @@ from gensight.datasets._disk import (
     Item,
     Parameters,
     check_count,
+    item_told,
+    missing_by,
     population_of,
     root_of,
     samples_of,
 )
 from gensight.datasets._reasonseg import IGNORED, TARGET, Annotation, paint, read_annotation
 from gensight.datasets._segmentation import (
-    item_told,
-    missing_by,
     read_picture,
     segmentation_sample,
     stable_index,
@@ -127,7 +127,7 @@ def _picture_path(parameters: Parameters, item: Item) -> Path:
 
 population = population_of(list_items)
 iter_samples = samples_of(list_items, read_item)
-missing_data = missing_by(list_items, _picture_path, SOURCE)
+missing_data = missing_by(list_items, _picture_path)
 
 
 def _splits(parameters: Parameters) -> list[str]:

@@ -34,6 +34,8 @@ from gensight.datasets._disk import (
     Item,
     Parameters,
     check_count,
+    item_told,
+    missing_by,
     population_of,
     root_of,
     samples_of,
@@ -44,8 +46,6 @@ from gensight.datasets._refer import Expression, Reference, read_references
 from gensight.datasets._refer_mirror import mirror_files, read_mirror
 from gensight.datasets._segmentation import (
     check_size,
-    item_told,
-    missing_by,
     read_picture,
     segmentation_sample,
     stable_index,
@@ -180,7 +180,7 @@ def _picture_path(parameters: Parameters, item: Item) -> Path:
 
 population = population_of(list_items)
 iter_samples = samples_of(list_items, read_item)
-missing_data = missing_by(list_items, _picture_path, SOURCE)
+missing_data = missing_by(list_items, _picture_path)
 
 
 def _references(parameters: Parameters) -> Sequence[Reference]:

@@ -12,28 +12,28 @@ a .sens file with the picture at the size of its depth. A truth is never resized
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import partial
 
 from gensight.datasets._depth import (
     between,
     check_size,
     check_unit,
     depth_sample,
-    missing_by,
+    listed_pairs,
     read_depth_png,
     read_picture,
-    sample_told,
-    source_told,
 )
 from gensight.datasets._disk import (
     DISK_DEFAULTS,
     Item,
     Parameters,
-    check_count,
+    item_told,
+    missing_by,
     population_of,
-    root_of,
     samples_of,
 )
-from gensight.datasets._members import Store, open_store, read_list
+from gensight.datasets._members import Store
 from gensight.datasets._sens import export_frames
 from gensight.errors import MissingDataError, SpecError
 from gensight.records import Sample
@@ -83,14 +83,7 @@ def list_items(parameters: Parameters) -> list[Item]:
         MissingDataError: the list or files are not there.
         SpecError: the list is not one of pairs.
     """
-    with source_told(parameters, SOURCE):
-        root = root_of(parameters, parameters["list_file"])
-        store = open_store(root / ARCHIVE if (root / ARCHIVE).exists() else root)
-        pairs = read_list(root / parameters["list_file"], (2,))
-        items = [_item(store, pair, parameters) for pair in pairs]
-        items = [item for item in items if None not in item.place]
-        check_count(parameters, len(items), FRAMES, "listed frames with picture and depth")
-    return items
+    return listed_pairs(parameters, ARCHIVE, FRAMES, partial(_item, parameters))
 
 
 def read_item(parameters: Parameters, item: Item) -> Sample:
@@ -100,7 +93,7 @@ def read_item(parameters: Parameters, item: Item) -> Sample:
         ImageError: the picture or its depth cannot be read.
         MissingDataError: a size, type or unit is not as shipped.
     """
-    with sample_told(item):
+    with item_told(item):
         picture, depth = read_picture(item.place[0]), item.place[1]
         depth_m = read_depth_png(depth, UNITS_PER_METRE)
         check_size(depth, depth_m.shape, SIZE)
@@ -119,7 +112,7 @@ iter_samples = samples_of(list_items, read_item)
 missing_data = missing_by(list_items)
 
 
-def _item(store: Store, pair: list[str], parameters: Parameters) -> Item:
+def _item(parameters: Parameters, store: Store, pair: Sequence[str]) -> Item:
     match = PAIR.fullmatch(" ".join(pair))
     if match is None:
         raise SpecError(

@@ -25,6 +25,8 @@ from gensight.failures.thresholds import THRESHOLDS
 from gensight.images import decode_rgb
 
 VERSION = 2
+# Modules whose versions count as its own: it computes with their rules.
+USES = {"extractors": ["dots"]}
 
 DEFAULTS: dict[str, Any] = {
     "variants": ["blind"],

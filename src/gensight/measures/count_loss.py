@@ -42,7 +42,7 @@ from gensight.truths import true_count
 
 VERSION = 1
 # Modules whose versions count as its own: it computes with their rules.
-USES = {"measures": ["count_match"]}
+USES = {"extractors": ["dots"], "measures": ["count_match"]}
 FAILURE_POLICIES = ("unanswered",)
 DEFAULTS: dict[str, Any] = {
     "failure": "unanswered",

@@ -24,6 +24,8 @@ from gensight.measures import PartsByFit, complete, required
 from gensight.records import Prediction, Sample
 
 VERSION = 1
+# Modules whose versions count as its own: it computes with their rules.
+USES = {"measures": ["overlap"]}
 FAILURE_POLICIES = ("no_answer",)
 DEFAULTS: dict[str, Any] = {"failure": "no_answer"}
 FITS = (

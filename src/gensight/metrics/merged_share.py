@@ -1,6 +1,6 @@
 """Share of things so close together that their dots would be one blob, in percent of all.
 
-PROTOCOLS 5.1: no model can be counted right there; see `gensight.measures.count_loss`.
+PROTOCOLS 5.1: hidden in the blob of a neighbour; see `gensight.measures.count_loss`.
 
 >>> aggregate({"merged": [1.0, 0.0], "places": [3.0, 1.0]})
 25.0

@@ -139,6 +139,7 @@ class Determinants(Cells):
             "generations": self.generations(cell),
             "extractor": scorer.extractor,
             "extractor_version": _version("extractors", scorer.extractor),
+            "uses": _used("extractors", scorer.extractor),
             "parameters": declared.merged(
                 f"config/benchmarks/{cell.benchmark}.yaml",
                 "scorers.parameters",

@@ -24,7 +24,7 @@ def fresh_seed(ledger: Path, benchmark: str) -> int:
         return _kept_seed(path)
     except OSError as error:
         raise SpecError(
-            f"config/config.yaml (or --configfile): ledger: the seed of '{benchmark}' cannot be kept "
+            f"config/config.yaml (or --configfile): ledger: cannot keep the seed of '{benchmark}' "
             f"in {path} ({error.strerror}); name a folder that can be written"
         ) from None
 

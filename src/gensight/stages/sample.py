@@ -28,13 +28,11 @@ def _samples(plan: Mapping[str, Any], data: str | None) -> Iterator[Sample]:
     module = datasets.load(plan["dataset"])
     parameters = dict(plan["parameters"])
     if hasattr(module, "FOLDER"):
-        parameters |= {**_place(plan, data), "left_out": _tell}
+        parameters |= {**_place(plan, data), "source": module.SOURCE, "left_out": _tell}
     try:
         yield from _drawn(plan, module, parameters)
     except MissingDataError as error:
-        source = getattr(module, "SOURCE", None)
-        hint = f"; {source}" if source and source not in str(error) else ""
-        raise MissingDataError(f"{plan['benchmark']}: {error}{hint}") from error
+        raise MissingDataError(f"{plan['benchmark']}: {error}") from error
 
 
 def _tell(sample: str) -> None:
