@@ -7,8 +7,9 @@ failure policy, so that no pair is lost; the interval and the test are those of
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,12 +29,16 @@ from gensight.variants import only_variant
 FLIP_PERCENT = 50.0
 #: Keys of determinants that say who was asked.
 WHO = re.compile(r"(^|\.)generations\.(model|adapter|adapter_version|generation)(\.|$)")
+EXPECTED = "give results/scores/MODEL/BENCHMARK/PROMPT/SCORER.parquet"
 Answer = tuple[str, int]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which numbers of the two files are compared; None takes the only one, or the first metric."""
+    """Which numbers of the two files are compared; None takes the only one, or the first metric.
+
+    `severity` is that of the files that hold several; None stands for answers without one.
+    """
 
     metric: str | None = None
     variant: str | None = None
@@ -52,8 +57,25 @@ class Side:
 
     @property
     def cell(self) -> tuple[str, str, str, str]:
-        """Return model, benchmark, prompt and scorer, from the file's place."""
-        model, benchmark, prompt, scorer = self.path.with_suffix("").parts[-4:]
+        """Return model, benchmark, prompt and scorer: what determined the file, else its place.
+
+        Raises:
+            RecordError: neither says it.
+        """
+        generations = _within(self.determinants, "predictions", "generations")
+        requests = _within(generations, "requests")
+        told = (
+            generations.get("model"),
+            _within(requests, "samples").get("benchmark"),
+            requests.get("prompt"),
+            self.determinants.get("scorer"),
+        )
+        place = Path(os.path.abspath(self.path)).with_suffix("").parts[1:][-4:]
+        if len(place) < len(told):
+            place = ("",) * len(told)
+        model, benchmark, prompt, scorer = (a or b for a, b in zip(told, place, strict=True))
+        if not all((model, benchmark, prompt, scorer)):
+            raise RecordError(f"{self.path}: does not say which cell it is of; {EXPECTED}")
         return model, benchmark, prompt, scorer
 
 
@@ -92,6 +114,7 @@ class Comparison:
     higher_is_better: bool
     variant: str
     fit: str | None
+    severities: tuple[float | None, float | None]
     first: float | None
     second: float | None
     test: statistics.Comparison
@@ -131,7 +154,7 @@ def compare(first: str | Path, second: str | Path, choice: Choice | None = None)
     first_metric = sides[0].determinants.get("first_metric")
     default = first_metric if first_metric in names else names[0]
     metric = metrics.load(choice.metric or default)
-    variant, fit = _read(sides, choice)
+    variant, fit, severities = _read(sides, choice)
     shared = [key for key in sides[0].heads if key in sides[1].heads]
     if not shared:
         raise RecordError(f"{first} and {second} share no sample; compare cells of one benchmark")
@@ -143,6 +166,7 @@ def compare(first: str | Path, second: str | Path, choice: Choice | None = None)
         higher_is_better=metric.HIGHER_IS_BETTER,
         variant=variant,
         fit=fit,
+        severities=severities,
         first=metric.aggregate(columns[0].parts),
         second=metric.aggregate(columns[1].parts),
         test=statistics.compare(metric, columns[1], columns[0], benchmark),
@@ -153,21 +177,30 @@ def compare(first: str | Path, second: str | Path, choice: Choice | None = None)
 
 
 def _opened(path: Path) -> Side:
+    if path.is_dir() or path.suffix != ".parquet":
+        raise RecordError(f"{path}: is no file of scores; {EXPECTED}")
     footer = read_footer(path)
     if footer.stage != "scores":
-        raise RecordError(
-            f"{path}: holds {footer.stage}, not scores; give results/scores/MODEL/BENCHMARK/PROMPT/"
-            f"SCORER.parquet"
-        )
+        raise RecordError(f"{path}: holds {footer.stage}, not scores; {EXPECTED}")
     return Side(path, footer.determinants)
 
 
+def _within(determinants: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    """Return a mapping inside determinants; an empty one where there is none."""
+    for key in keys:
+        inner = determinants.get(key)
+        determinants = inner if isinstance(inner, Mapping) else {}
+    return determinants
+
+
 def _metrics_of(side: Side) -> Mapping[str, Any]:
-    return side.determinants["metrics"]
+    return _within(side.determinants, "metrics")
 
 
-def _read(sides: list[Side], choice: Choice) -> tuple[str, str | None]:
-    """Read the rows of the chosen variant and fit into both sides; return what was chosen."""
+def _read(
+    sides: list[Side], choice: Choice
+) -> tuple[str, str | None, tuple[float | None, float | None]]:
+    """Read the rows of the chosen variant, fit and severity into both sides; return the choice."""
     rows = [list(RowFile(side.path, Score)) for side in sides]
     variants = {row.variant for row in rows[0]} & {row.variant for row in rows[1]}
     scorer = sides[0].cell[3]
@@ -178,11 +211,33 @@ def _read(sides: list[Side], choice: Choice) -> tuple[str, str | None]:
     fit = choice.fit or (fits[0] if fits else None)
     if fits and fit not in fits:
         raise unknown("compare", "fit", fit, fits)
-    for side, found in zip(sides, rows, strict=True):
+    severities = [_severity(*pair, choice) for pair in zip(sides, rows, strict=True)]
+    if choice.severity is not None and severities == [None, None]:
+        raise SpecError("compare: --severity: neither file holds answers of several severities")
+    for side, found, severity in zip(sides, rows, severities, strict=True):
         for row in found:
-            if (row.variant, row.fit, row.severity) == (variant, fit, choice.severity):
+            if (row.variant, row.fit, row.severity) == (variant, fit, severity):
                 _keep(side, row)
-    return variant, fit
+    return variant, fit, (severities[0], severities[1])
+
+
+def _severity(side: Side, rows: Iterable[Score], choice: Choice) -> float | None:
+    """Return the severity that is compared; a file of answers without one is taken as it is.
+
+    Raises:
+        SpecError: the file has several and none is chosen, or another one.
+    """
+    found = {row.severity for row in rows}
+    known = sorted(severity for severity in found if severity is not None)
+    if not known or (choice.severity is None and None in found):
+        return None
+    if choice.severity not in known:
+        chosen = "" if choice.severity is None else f"{choice.severity:g} is none of them; "
+        raise SpecError(
+            f"{side.path}: its answers have severities; {chosen}choose with --severity: "
+            f"{', '.join(f'{severity:g}' for severity in known)}"
+        )
+    return choice.severity
 
 
 def _keep(side: Side, row: Score) -> None:

@@ -47,6 +47,26 @@ def test_adopting_fills_the_ledger_that_the_config_names(checkout):
     assert list((checkout / "kept/replies").rglob("*.parquet"))
 
 
+def test_the_ledger_is_that_of_the_merged_config(checkout, tmp_path, monkeypatch):
+    write_ledger = "ledger: elsewhere\n"
+    (checkout / "mine.yaml").write_text(write_ledger)
+    answer("archive", "adopt", "--configfile", "mine.yaml")
+    assert list((checkout / "elsewhere").rglob("*.parquet"))
+    answer("archive", "create", tmp_path / "all.tar")
+    other = enter(tmp_path / "there", monkeypatch, results=False)
+    (other / "mine.yaml").write_text(write_ledger)
+    answer("archive", "restore", tmp_path / "all.tar", "--configfile", "mine.yaml")
+    assert list((other / "elsewhere").rglob("*.parquet"))
+    assert not (other / "kept").exists()
+
+
+def test_a_wrong_config_names_the_files_it_was_merged_from(checkout):
+    (checkout / "mine.yaml").write_text("ledger: 3\n")
+    line = error("archive", "adopt", "--configfile", "mine.yaml")
+    assert "config/config.yaml and mine.yaml: " in line
+    assert "ledger" in line
+
+
 def test_verify_prints_one_line_for_each_problem(checkout):
     answer("archive", "adopt")
     (checkout / CELL).write_bytes(b"spoilt")

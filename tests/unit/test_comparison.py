@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from cli_files import answer, call, error
 from click.testing import Result
 
 from gensight import images
-from gensight.comparison import Choice, compare
+from gensight.comparison import Choice, Side, _opened, compare
 from gensight.errors import RecordError, SpecError
 from gensight.records import Generation, Sample, Score, write_rows
 
@@ -16,7 +18,7 @@ N = 40
 LICENCES = ["gensight", "manga109"]
 
 
-def scores(ious: list[float | None], variants=("otsu",)) -> list[Score]:
+def scores(ious: list[float | None], variants=("otsu",), severity=None) -> list[Score]:
     rows = []
     for rank, iou in enumerate(ious):
         for variant in variants:
@@ -25,6 +27,7 @@ def scores(ious: list[float | None], variants=("otsu",)) -> list[Score]:
                 "rank": rank,
                 "cluster_id": f"image{rank // 2}",
                 "variant": variant,
+                "severity": severity,
                 "status": "ok" if iou is not None else "no_output",
                 "outcome": "ok" if iou is not None else "refused_output",
                 "format_valid": iou is not None,
@@ -36,8 +39,9 @@ def scores(ious: list[float | None], variants=("otsu",)) -> list[Score]:
     return rows
 
 
-def write_scores(model: str, ious, variants=("otsu",), **plan) -> str:
+def write_scores(model: str, ious, variants=("otsu",), severities=(None,), **plan) -> str:
     path = f"results/scores/{model}/toy/mid/mask.parquet"
+    rows = [row for severity in severities for row in scores(ious, variants, severity)]
     generations = {"model": model, "adapter": "reference", "requests": {"samples": {"n": N}}}
     planned = {
         "stage": "scores",
@@ -45,7 +49,7 @@ def write_scores(model: str, ious, variants=("otsu",), **plan) -> str:
         "settings": {"failure": "zero", **plan},
         "predictions": {"generations": generations},
     }
-    write_rows(path, Score, scores(ious, variants), planned)
+    write_rows(path, Score, rows, planned)
     return path
 
 
@@ -115,6 +119,78 @@ def test_samples_that_share_nothing_are_one_line():
     write_rows(second, Score, renamed, {"stage": "scores", "metrics": {"giou": {}}})
     with pytest.raises(RecordError, match="share no sample"):
         compare(first, second)
+
+
+def test_answers_of_several_severities_are_compared_at_one():
+    first, second = (
+        write_scores("one", ious(0.6)),
+        write_scores("two", ious(0.7), severities=(1, 3)),
+    )
+    with pytest.raises(SpecError, match=r"two/toy/mid/mask\.parquet: .*choose .*: 1, 3$"):
+        compare(first, second)
+    with pytest.raises(SpecError, match="2 is none of them; choose with --severity: 1, 3"):
+        compare(first, second, Choice(severity=2))
+    with pytest.raises(SpecError, match="neither file holds answers of several severities"):
+        compare(first, first, Choice(severity=2))
+    # The undisturbed side has no severity, so there is nothing to choose of it.
+    found = answer("compare", first, second, "--severity", "3")
+    assert (found["severities"], found["n"], found["left_out"]) == ([None, 3], N, 0)
+    told = call("compare", second, second, "--severity", "1").stdout
+    assert told.startswith(f"A  {second}, severity 1\nB  {second}, severity 1\n")
+
+
+WHO = ("bird", "pond", "mid", "mask")
+
+
+def lay_named(path: str) -> None:
+    """Write scores whose determinants say which cell they are of."""
+    model, benchmark, prompt, scorer = WHO
+    requests = {"samples": {"benchmark": benchmark}, "prompt": prompt}
+    generations = {"model": model, "requests": requests}
+    planned = {"stage": "scores", "scorer": scorer, "metrics": {"giou": {}}}
+    planned["predictions"] = {"generations": generations}
+    write_rows(path, Score, scores(ious(0.6)), planned)
+
+
+def test_the_cell_is_what_determined_the_file_wherever_it_lies():
+    for path in ("mask.parquet", "results/scores/other/things/short/otsu.parquet"):
+        lay_named(path)
+        assert _opened(Path(path)).cell == WHO
+        assert compare(path, path).test.difference == 0
+
+
+def test_a_cell_that_is_not_named_is_that_of_the_place(tmp_path, monkeypatch):
+    path = Path(write_scores("one", ious(0.6)))
+    assert _opened(path).cell == ("one", "toy", "mid", "mask")
+    monkeypatch.chdir(path.parent)
+    assert _opened(Path(path.name)).cell == ("one", "toy", "mid", "mask")
+
+
+def test_a_file_that_says_no_cell_is_one_line():
+    side = Side(Path("/x.parquet"), {})
+    with pytest.raises(RecordError, match=r"^/x\.parquet: does not say which cell it is of; give"):
+        _ = side.cell
+
+
+@pytest.mark.parametrize("name", ["results", "nothing.csv", "results/scores/one/toy/mid"])
+def test_what_is_no_parquet_is_one_line(name):
+    first = write_scores("one", ious(0.6))
+    assert f"{name}: is no file of scores; give results/scores/" in error("compare", first, name)
+
+
+def test_pictures_need_a_results_tree():
+    lay_named("copied.parquet")
+    line = error("compare", "copied.parquet", "copied.parquet", "--pictures", "shown")
+    assert "--pictures: copied.parquet is not in a results tree" in line
+
+
+@pytest.mark.parametrize("folder", ["taken", "taken/below"])
+def test_pictures_need_a_folder_that_can_be_written(tmp_path, folder):
+    lay_pictures()
+    first = write_scores("one", [0.9] * N)
+    (tmp_path / "taken").write_text("a file")
+    line = error("compare", first, first, "--pictures", folder)
+    assert f"{folder}: cannot be made: " in line
 
 
 def lay_pictures() -> None:

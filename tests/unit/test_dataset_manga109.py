@@ -152,6 +152,10 @@ def test_classes_and_phrases(root):
     assert {sample.query for sample in found.values()} == {"every bubble"}
     with pytest.raises(SpecError, match="'face' has no phrase"):
         samples(root, classes=["face"], assumed_phrases={"balloon": "x"})
+    with pytest.raises(SpecError, match="'balloon' has no phrase"):
+        samples(root, classes=["balloon"], assumed_phrases={"balloon": 3})
+    with pytest.raises(SpecError, match=r"\['ARMS'\] is no name of a volume"):
+        samples(root, assumed_left_out_volumes=[["ARMS"]])
     with pytest.raises(MissingDataError, match="no page has an annotation of body"):
         samples(root, classes=["body"])
 

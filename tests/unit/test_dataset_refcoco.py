@@ -241,6 +241,7 @@ def test_missing_data_says_what_to_get(root):
     assert message.endswith(f"gensight data twin {root.parent} --overwrite")
     (root / "refcoco" / "refs(unc).p").unlink()
     assert "refs(unc).p is not there" in refcoco.missing_data(parameters(root))
+    (root / "refcoco+").rename(root / "elsewhere")
     assert "refcoco+ is not there" in refcoco.missing_data(parameters(root, variant="refcoco_plus"))
 
 

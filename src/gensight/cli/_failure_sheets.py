@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gensight import images
-from gensight.cli.files import write_bytes
+from gensight.cli.files import make_folder, write_bytes
 from gensight.errors import GensightError, ImageError
 from gensight.failures.labels import sheet_text
 from gensight.outcomes import Outcome
@@ -48,10 +48,7 @@ def _prepared(folder: str) -> Path:
     target = Path(folder)
     if list(target.glob("rater_*.csv")):
         raise GensightError(f"{folder}: holds sheets already, perhaps filled; name another folder")
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GensightError(f"{folder}: cannot be made: {error.strerror}") from None
+    make_folder(target)
     return target
 
 

@@ -12,8 +12,9 @@ from gensight.datasets._manifest import read_manifest
 from gensight.errors import GensightError
 from gensight.plan.seeds import fresh_seed
 from gensight.specs import declared
-from gensight.specs.base import read_yaml
+from gensight.specs.base import parse, read_yaml
 from gensight.specs.project import Project, load_project
+from gensight.specs.run import ConfigSpec
 from gensight.specs.words import unknown
 
 CONFIG = Path("config/config.yaml")
@@ -27,6 +28,30 @@ configfile_option: Callable[[Any], Any] = click.option(
 )
 
 
+def check_root() -> None:
+    """Refuse another folder than the root of a checkout.
+
+    Raises:
+        GensightError: the working folder has no Snakefile.
+    """
+    if not Path("Snakefile").is_file():
+        raise GensightError("there is no Snakefile here: run this in the root of the checkout")
+
+
+def load_config(configfiles: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the config of the working folder with these files merged over it.
+
+    Raises:
+        GensightError: this is not the root of a checkout.
+        SpecError: a file is no YAML mapping.
+    """
+    check_root()
+    config: dict[str, Any] = read_yaml(CONFIG)
+    for name in configfiles:
+        config = merge(config, read_yaml(Path(name)))
+    return config
+
+
 def load_checkout(configfiles: Sequence[str] = ()) -> Project:
     """Return the project of the working folder.
 
@@ -34,13 +59,18 @@ def load_checkout(configfiles: Sequence[str] = ()) -> Project:
         GensightError: this is not the root of a checkout.
         SpecError: a YAML file is wrong.
     """
-    root = Path.cwd()
-    if not (root / "Snakefile").is_file():
-        raise GensightError("there is no Snakefile here: run this in the root of the checkout")
-    config: dict[str, Any] = read_yaml(CONFIG)
-    for name in configfiles:
-        config = merge(config, read_yaml(Path(name)))
-    return load_project(config, root)
+    return load_project(load_config(configfiles), Path.cwd())
+
+
+def ledger_of(configfiles: Sequence[str] = ()) -> Path:
+    """Return where the config of the working folder keeps replies.
+
+    Raises:
+        GensightError: this is not the root of a checkout.
+        SpecError: the config is wrong.
+    """
+    place = CONFIG if not configfiles else f"{CONFIG} and {', '.join(configfiles)}"
+    return Path(parse(place, ConfigSpec, load_config(configfiles)).ledger)
 
 
 def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,12 +83,6 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def disk_modules() -> list[str]:
-    """Return the data set modules that read the user's files, by name."""
-    names = declared.names("datasets")
-    return [name for name in names if "FOLDER" in declared.constants("datasets", name)]
-
-
 def check_benchmark(project: Project, name: str) -> str:
     """Return the name of a benchmark whose data set is the user's files.
 
@@ -69,7 +93,7 @@ def check_benchmark(project: Project, name: str) -> str:
     if name not in project.benchmarks:
         raise unknown("config/benchmarks", "benchmark", name, sorted(project.benchmarks))
     module = project.benchmarks[name].dataset.module
-    if module not in disk_modules():
+    if module not in declared.disk_modules():
         raise GensightError(f"{name}: its data set, {module}, is built in: no files, no manifest")
     return name
 

@@ -20,6 +20,9 @@ SHOWN_ITEMS = 20
 @click.option("--metric", metavar="NAME", help="The metric. Default: the first of the scorer.")
 @click.option("--variant", metavar="NAME", help="The extractor's variant, if there are several.")
 @click.option("--fit", metavar="NAME", help="The fit, if there are several. Default: the first.")
+@click.option(
+    "--severity", type=float, metavar="NUMBER", help="The severity, of a disturbed model's answers."
+)
 @click.option("--pictures", metavar="DIR", help="Write input, A and B of the flipped samples.")
 @json_option
 def command(
@@ -28,16 +31,18 @@ def command(
     metric: str | None,
     variant: str | None,
     fit: str | None,
+    severity: float | None,
     pictures: str | None,
     as_json: bool,
 ) -> None:
     """Compare two files of scores, B against A.
 
     They are results/scores/MODEL/BENCHMARK/PROMPT/SCORER.parquet of one benchmark, and may lie in
-    different checkouts. Says what differs in protocol, the paired difference with its 95 % interval
+    different checkouts. A disturbed model is compared at one severity. Says what differs in protocol, the paired difference with its 95 % interval
     and p, and which samples flipped. Exit code 1 if B is significantly worse.
     """
-    found = compare(first, second, Choice(metric=metric, variant=variant, fit=fit))
+    choice = Choice(metric=metric, variant=variant, fit=fit, severity=severity)
+    found = compare(first, second, choice)
     written = _write_pictures(found, first, second, pictures) if pictures else 0
     if as_json:
         print_json(_content(found, written if pictures else None))
@@ -61,6 +66,7 @@ def _content(found: Comparison, pictures: int | None) -> dict[str, Any]:
         "higher_is_better": found.higher_is_better,
         "variant": found.variant,
         "fit": found.fit,
+        "severities": list(found.severities),
         "a": found.first,
         "b": found.second,
         "difference": found.test.difference,
@@ -90,7 +96,8 @@ def _item(item: Item) -> dict[str, Any]:
 
 
 def _print(found: Comparison, first: str, second: str, pictures: int | None) -> None:
-    click.echo(f"A  {first}\nB  {second}")
+    for side, path, severity in zip("AB", (first, second), found.severities, strict=True):
+        click.echo(f"{side}  {path}{'' if severity is None else f', severity {severity:g}'}")
     fit = f", fit {found.fit}" if found.fit else ""
     click.echo(f"{found.metric} ({found.unit}), variant {found.variant}{fit}")
     low, high = found.test.interval.low, found.test.interval.high

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from gensight import atomic, images
+from gensight import images
+from gensight.cli.files import make_folder, write_bytes
 from gensight.comparison import Item
 from gensight.errors import GensightError, ImageError
 from gensight.licences import may_show
@@ -26,12 +28,13 @@ def write_pictures(items: Sequence[Item], first: Path, second: Path, folder: Pat
     one that is not in this tree, is a grey field.
 
     Raises:
-        GensightError: the samples of the benchmark are not in the tree of A.
+        GensightError: a file lies in no tree of results, the samples of the benchmark are not in
+            that of A, or the folder cannot be written.
     """
     wanted = {item.sample_id for item in items}
     samples = {row.sample_id: row for row in _samples(first) if row.sample_id in wanted}
     answers = [_answers(path, items) for path in (first, second)]
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     written = 0
     for place, item in enumerate(items):
         sample = samples.get(item.sample_id)
@@ -40,15 +43,21 @@ def write_pictures(items: Sequence[Item], first: Path, second: Path, folder: Pat
         key = (item.sample_id, item.repeat)
         pictures = [sample.image["bytes"], *(found.get(key) for found in answers)]
         name = f"{place:03}_{UNSAFE.sub('_', item.sample_id)}.png"
-        atomic.write_bytes(folder / name, images.encode_png(_row(pictures)))
+        write_bytes(folder / name, images.encode_png(_row(pictures)))
         written += 1
     return written
 
 
 def _tree(scores: Path) -> tuple[Path, str, str, str]:
     """Return the results folder, model, benchmark and prompt of a file of scores."""
-    model, benchmark, prompt = scores.parts[-4:-1]
-    return scores.parents[4], model, benchmark, prompt
+    place = Path(os.path.abspath(scores))
+    if len(place.parts) < 6 or place.parents[3].name != "scores":
+        raise GensightError(
+            f"--pictures: {scores} is not in a results tree "
+            f"(results/scores/MODEL/BENCHMARK/PROMPT/), where inputs and answers would be"
+        )
+    model, benchmark, prompt = place.parts[-4:-1]
+    return place.parents[4], model, benchmark, prompt
 
 
 def _samples(scores: Path) -> RowFile[Sample]:

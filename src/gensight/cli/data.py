@@ -13,17 +13,17 @@ from gensight.cli.checkout import (
     check_benchmark,
     configfile_option,
     default_parameters,
-    disk_modules,
     load_checkout,
     parameters_of,
     ranks_needed,
 )
-from gensight.cli.files import write_bytes
+from gensight.cli.files import make_folder, write_bytes
 from gensight.cli.holdings import PRESENT, Holding, examine_data
 from gensight.cli.printing import json_option, print_json, print_table
 from gensight.datasets._disk import Item, in_rank_order
 from gensight.datasets._manifest import manifest_text
 from gensight.errors import GensightError
+from gensight.specs.declared import disk_modules
 from gensight.specs.project import Project
 from gensight.specs.words import unknown
 
@@ -106,7 +106,7 @@ def manifest(
     if name == "-":
         click.echo(text, nl=False)
         return
-    _write(Path(name), text, overwrite, make_folder=output is None)
+    _write(Path(name), text, overwrite, with_folder=output is None)
     click.echo(f"{name}: {len(items)} of {population} items, seed {parameters['seed']}")
 
 
@@ -128,12 +128,12 @@ def _items(
     return items[:needed], len(items)
 
 
-def _write(path: Path, text: str, overwrite: bool, make_folder: bool) -> None:
+def _write(path: Path, text: str, overwrite: bool, with_folder: bool) -> None:
     """Write a manifest; one that is there and differs has been used, perhaps, and stays."""
     if path.exists() and not overwrite and path.read_bytes() != text.encode():
         raise GensightError(f"{path} is there and differs; add --overwrite to draw anew")
-    if make_folder:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    if with_folder:
+        make_folder(path.parent)
     write_bytes(path, text.encode())
 
 

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gensight import atomic, images
-from gensight.cli.files import write_bytes
+from gensight.cli.files import make_folder, write_bytes
 from gensight.cli.printing import json_option, print_json, print_table
 from gensight.cli.restrictions import Restrictions, restrictions_of
 from gensight.digests import digest_of
@@ -133,10 +133,7 @@ def _prepared(folder: str, overwrite: bool) -> Path:
         raise GensightError(f"{folder}: is a file, not a folder")
     if target.is_dir() and any(target.iterdir()) and not overwrite:
         raise GensightError(f"{folder}: is not empty; name another folder, or add --overwrite")
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GensightError(f"{folder}: cannot be made: {error.strerror}") from None
+    make_folder(target)
     if not os.access(target, os.W_OK):
         raise GensightError(f"{folder}: nothing can be written there")
     return target

@@ -16,6 +16,14 @@ def read_bytes(path: str) -> bytes:
         raise GensightError(f"{path}: {_reason(error)}") from None
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, with those above it, where there is none; GensightError where that fails."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GensightError(f"{path}: cannot be made: {_reason(error)}") from None
+
+
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a whole file into a folder that is there; GensightError where that fails."""
     try:

@@ -13,10 +13,11 @@ from types import ModuleType
 from typing import Any
 
 from gensight import datasets
-from gensight.cli.checkout import default_parameters, disk_modules, parameters_of
+from gensight.cli.checkout import default_parameters, parameters_of
 from gensight.datasets._disk import TWIN_MARK, advised
 from gensight.errors import AbsentDataError, GensightError
 from gensight.licences import LICENCES
+from gensight.specs.declared import disk_modules
 from gensight.specs.project import Project
 
 MISSING, PARTIAL, PRESENT = "missing", "partial", "present"

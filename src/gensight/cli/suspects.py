@@ -15,7 +15,7 @@ import numpy as np
 
 from gensight import images
 from gensight.cli.checkout import load_checkout
-from gensight.cli.files import write_bytes
+from gensight.cli.files import make_folder, write_bytes
 from gensight.cli.printing import as_text, json_option, print_json, print_table
 from gensight.errors import GensightError
 from gensight.licences import may_show
@@ -208,7 +208,7 @@ def _write_pictures(found: _Found, folder: Path, orient: bool) -> None:
     wanted = {one.sample_id for one in shown}
     masks = {model: found.cells[model].masks(wanted) for model in found.strong}
     store = SampleStore(RowFile(found.place.samples(), Sample))
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for place, one in enumerate(shown):
         sample = store[one.sample_id]
         drawn = [sample.target_mask, *(masks[model][one.sample_id] for model in one.models)]

@@ -99,7 +99,7 @@ def list_items(parameters: Parameters) -> list[Item]:
         MissingDataError: a file is missing or damaged, or no file has any of the classes.
     """
     classes = _classes(parameters)
-    left_out = set(parameters["assumed_left_out_volumes"])
+    left_out = _left_out(parameters)
     items = [
         _item(Asked(path, page, name))
         for path in _annotation_files(parameters)
@@ -163,9 +163,20 @@ def _classes(parameters: Parameters) -> list[str]:
     if not classes:
         raise SpecError("dataset.parameters.classes: layout coo_xml knows onomatopoeia only")
     for name in classes:
-        if not parameters["assumed_phrases"].get(name):
+        phrase = parameters["assumed_phrases"].get(name)
+        if not isinstance(phrase, str) or not phrase:
             raise SpecError(f"dataset.parameters.assumed_phrases: '{name}' has no phrase; add it")
     return classes
+
+
+def _left_out(parameters: Parameters) -> set[str]:
+    volumes = parameters["assumed_left_out_volumes"]
+    wrong = [name for name in volumes if not isinstance(name, str)]
+    if wrong:
+        raise SpecError(
+            f"dataset.parameters.assumed_left_out_volumes: {wrong[0]!r} is no name of a volume"
+        )
+    return set(volumes)
 
 
 def _annotation_files(parameters: Parameters) -> list[Path]:

@@ -43,8 +43,10 @@ class ColumnSpec(Spec):
     Where rows are not models, the column says whose number it is: `model`, or the place `subject`
     in the table's subjects, whose label replaces `{model}` in the header; `subject: each` is a
     column for each of them. `average_of: row` is the plain mean of the row's other numbers. A
-    number that is no score (a speed) is not `ranked`. `hosted` says what models behind an API
-    print: their number with a dagger (its time is that of the network as well), or nothing.
+    number that is no score (a speed) is not `ranked`. A model that fails by its format prints ×
+    (`prints_failure`) where numbers are ranked; a diagnosis of failures prints them. `hosted` says
+    what models behind an API print: their number with a dagger (its time is that of the network as
+    well), or nothing.
     """
 
     benchmark: str = Field(pattern=NAME_PATTERN)
@@ -66,8 +68,14 @@ class ColumnSpec(Spec):
     scale: float = Field(default=1.0, gt=0)
     show_interval: bool | None = None
     ranked: bool = True
+    prints_failure: bool | None = None
     hosted: Literal["as_others", "dagger", "nothing"] = "as_others"
     published: PublishedSpec | None = None
+
+    @property
+    def crosses(self) -> bool:
+        """Whether a model that fails by its format prints × here instead of its number."""
+        return self.ranked if self.prints_failure is None else self.prints_failure
 
     @model_validator(mode="after")
     def _differences_are_between_fits(self) -> ColumnSpec:

@@ -72,7 +72,7 @@ def make_cell(
     marks = _marks(column, summary)
     if summary.infrastructure or (subtracted is not None and subtracted.infrastructure):
         return Cell(kind="incomplete", number=number, printed=printed, summary=summary)
-    if column.statistic not in _SHARES and is_failed(summary, failed_above):
+    if column.crosses and column.statistic not in _SHARES and is_failed(summary, failed_above):
         return Cell(kind="failed", number=number, printed=printed, summary=summary)
     if number is None:
         return Cell(kind="undefined", summary=summary)
