@@ -1,4 +1,4 @@
-"""The causal check of PROTOCOLS 3.4.7: undo the drift that is claimed, and score again.
+"""The causal check of PROTOCOLS 3.4: undo the drift that is claimed, and score again.
 
 A drift is worth its name if undoing it repairs the answer. Masks are moved back by what the blind
 features say, and by what the truth-aware classifier says; their gain is in IoU. Marked copies are

@@ -17,7 +17,7 @@ from gensight import images
 from gensight.records import Generation, Sample, write_rows
 
 SAMPLES = {"stage": "samples"}
-GENERATIONS = {"requests": {"samples": SAMPLES}, "exif": "apply"}
+GENERATIONS = {"requests": {"samples": SAMPLES}, "exif": "apply", "repeats": 1}
 
 
 def picture(rank):
@@ -51,16 +51,17 @@ from gensight.stages.extract import extract
 from gensight.stages.score import score
 
 SAMPLES = {"stage": "samples"}
-GENERATIONS = {"requests": {"samples": SAMPLES}, "exif": "apply"}
-PREDICTIONS = {"generations": GENERATIONS, "extractor": "dots", "parameters": DEFAULTS}
+GENERATIONS = {"requests": {"samples": SAMPLES}, "exif": "apply", "repeats": 1}
+PREDICTIONS = {"generations": GENERATIONS, "extractor": "dots", "parameters": DEFAULTS,
+               "ranks": None}
 SCORES = {
-    "predictions": PREDICTIONS, "measure": "count_match",
+    "predictions": PREDICTIONS, "classes": None, "measure": "count_match",
     "settings": {**SETTINGS, "answer_form": {"kind": "dots", "colour": [255, 0, 0]}},
     "metrics": {"mae": {}},
 }
 samples, predictions = FOLDER + "/samples.parquet", FOLDER + "/dots.parquet"
 extract(samples, [FOLDER + "/all.parquet"], predictions, PREDICTIONS)
-score(samples, predictions, FOLDER + "/scores.parquet", SCORES)
+score(samples, [predictions], FOLDER + "/scores.parquet", SCORES)
 """
 
 

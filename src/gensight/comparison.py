@@ -7,7 +7,6 @@ failure policy, so that no pair is lost; the interval and the test are those of
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ import numpy as np
 
 from gensight import metrics, statistics
 from gensight.digests import differences
-from gensight.errors import RecordError
+from gensight.errors import RecordError, SpecError
 from gensight.footers import read_footer
 from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import RowFile, Score
@@ -70,7 +69,7 @@ class Side:
             requests.get("prompt"),
             self.determinants.get("scorer"),
         )
-        place = Path(os.path.abspath(self.path)).with_suffix("").parts[1:][-4:]
+        place = self.path.absolute().with_suffix("").parts[1:][-4:]
         if len(place) < len(told):
             place = ("",) * len(told)
         model, benchmark, prompt, scorer = (a or b for a, b in zip(told, place, strict=True))

@@ -1,4 +1,4 @@
-"""Ceilings on real pictures and truths, and the cost of the depth space (DATASETS 2.1)."""
+"""Ceilings on real pictures and truths, and the cost of the depth space (PROTOCOLS 1.1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = needs_samples
 FRAMES = ("nyu_dense", "nyu_raw", "seven_scenes", "kitti")
 CODES = ("disparity", "depth", "log")
 #: AbsRel in per cent of perfect pictures in three codes and of a constant one, each by the fits
-#: depth and disparity: the table of DATASETS 2.1, measured there without any resizing.
+#: depth and disparity: measured apart from this code, without any resizing.
 PRINTED = {
     "nyu_dense": ((19.52, 0.37), (0.21, 24.98), (11.4, 15.2), (53.6, 44.7)),
     "nyu_raw": ((8.09, 0.14), (0.37, 10.27), (4.9, 4.9), (28.4, 25.0)),

@@ -319,7 +319,7 @@ def test_the_published_list(tmp_path):
 
 @needs_samples
 def test_a_real_picture_and_its_lidar(tmp_path):
-    """A KITTI picture and a sweep projected into it: DATASETS 2.1 counts its pixels."""
+    """A KITTI picture and a sweep projected into it; its pixels were counted apart from ours."""
     for name, source in zip(names(FRAMES[0]), ("000008", "000008_sparse_depth"), strict=True):
         (tmp_path / name).parent.mkdir(parents=True)
         shutil.copyfile(SAMPLES / f"kitti/{source}.png", tmp_path / name)

@@ -225,7 +225,7 @@ def test_a_real_frame_of_the_same_coding(tmp_path):
         shutil.copyfile(SAMPLES / f"rgbd_16bit_png/frame-000000.{source}", tmp_path / name)
     list_at(tmp_path, FRAMES[:1])
     depth_m, valid, _ = decoded(only_sample(scannet, tmp_path))
-    # CASES and DATASETS 2.1 give its range; the sensor's 65535 stands for no depth there.
+    # Counted apart from this code; the sensor's 65535 stands for no depth there.
     assert np.count_nonzero(valid) == 273_943
     assert depth_m[valid].min() == pytest.approx(0.80, abs=0.01)
     assert depth_m[valid].max() == pytest.approx(3.49, abs=0.01)

@@ -1,4 +1,4 @@
-"""Depth errors once more: Marigold's evaluator written down from DATASETS 2, and brute force.
+"""Depth errors once more: Marigold's evaluation written down apart from ours, and brute force.
 
 Least squares of [p, 1] on the valid pixels at full resolution in float64; the aligned map clipped
 to the data set's range; AbsRel, delta1 and RMSE per picture, then the plain mean over pictures. The

@@ -38,8 +38,9 @@ def command(
     """Compare two files of scores, B against A.
 
     They are results/scores/MODEL/BENCHMARK/PROMPT/SCORER.parquet of one benchmark, and may lie in
-    different checkouts. A disturbed model is compared at one severity. Says what differs in protocol, the paired difference with its 95 % interval
-    and p, and which samples flipped. Exit code 1 if B is significantly worse.
+    different checkouts. A disturbed model is compared at one severity. Says what differs in
+    protocol, the paired difference with its 95 % interval and p, and which samples flipped. Exit
+    code 1 if B is significantly worse.
     """
     choice = Choice(metric=metric, variant=variant, fit=fit, severity=severity)
     found = compare(first, second, choice)

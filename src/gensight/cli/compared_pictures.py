@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,7 +49,7 @@ def write_pictures(items: Sequence[Item], first: Path, second: Path, folder: Pat
 
 def _tree(scores: Path) -> tuple[Path, str, str, str]:
     """Return the results folder, model, benchmark and prompt of a file of scores."""
-    place = Path(os.path.abspath(scores))
+    place = scores.absolute()
     if len(place.parts) < 6 or place.parents[3].name != "scores":
         raise GensightError(
             f"--pictures: {scores} is not in a results tree "

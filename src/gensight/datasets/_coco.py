@@ -3,8 +3,8 @@
 A `segmentation` is a list of polygons [x1, y1, x2, y2, ...] (parts of one object), one run-length
 code {"size": [height, width], "counts": ...}, or a list of such codes; counts are a list of runs or
 the packed characters as str or bytes. Parts are joined by union: refer.py and LISA add them up,
-which gives 2 where parts overlap, and such pixels then fall out of LISA's target (DATASETS 3.6).
-The rasteriser is COCO's own (CASES SEG-2). Anything else is refused.
+which gives 2 where parts overlap, and such pixels then fall out of LISA's histogram of 0 and 1. The
+rasteriser is COCO's own (PROTOCOLS SEG-2). Anything else is refused.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """What the depth data sets share: units, caps, boxes, and the checks of every sample.
 
-Caps are Marigold's (DATASETS 2.3) and strict: a depth counts where min < depth < max. Crops and
-boxes limit where a depth counts, never which size it has: a truth is never resized, and a sparse
-one never interpolated. What a data set excludes is written into `valid_mask`.
+Caps are those of Marigold's evaluation and strict: a depth counts where min < depth < max. Crops
+and boxes limit where a depth counts, never which size it has: a truth is never resized, and a
+sparse one never interpolated. What a data set excludes is written into `valid_mask`.
 
-A truth without any valid pixel is legal and is scored as `no_ground_truth` (DEP-2). A truth in
-another unit is not: its largest depth would lie below LEAST_M or above LARGEST_M.
+A truth without any valid pixel is legal and is scored as `no_ground_truth` (PROTOCOLS DEP-2). A
+truth in another unit is not: its largest depth would lie below LEAST_M or above LARGEST_M.
 """
 
 from __future__ import annotations

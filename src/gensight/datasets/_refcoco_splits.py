@@ -14,7 +14,8 @@ SPLITS = {
     ("refcocog", "umd"): ("train", "val", "test"),
     ("refcocog", "google"): ("train", "val"),
 }
-# References and sentences as shipped (DATASETS 3.1); None where no count is known.
+# References and sentences as shipped (lichengunc/refer and its demo; RefCOCOg: luogen1996/MCN issue
+# 7); None where no count is known.
 COUNTS: dict[tuple[str, str, str], tuple[int, int | None]] = {
     ("refcoco", "unc", "train"): (42404, 120624),
     ("refcoco", "unc", "val"): (3811, 10834),

@@ -1,9 +1,9 @@
 """What the segmentation data sets share: pictures as stored, sizes that agree, samples of masks.
 
 A mask refers to the stored raster, so the orientation tag of a picture is not applied: a benchmark
-on these data sets sets `exif: ignore` (CASES SEG-3). Nothing is resized. A sample whose target has
-no pixel outside the ignored ones has no `target_mask` and is scored as `no_ground_truth`: none of
-these data sets asks for what is not there, so an empty target is a gap of the annotation.
+on these data sets sets `exif: ignore` (PROTOCOLS SEG-3). Nothing is resized. A sample whose target
+has no pixel outside the ignored ones has no `target_mask` and is scored as `no_ground_truth`: none
+of these data sets asks for what is not there, so an empty target is a gap of the annotation.
 
 Listing reads annotations and no picture. A picture that cannot be read, or whose size is not the
 annotation's, stops its own sample only, with one line that names the file and the sample.

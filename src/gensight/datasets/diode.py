@@ -1,7 +1,7 @@
 """DIODE, the validation split: laser-scanned depth, indoors and outdoor (Vasiljevic et al., 2019).
 
 Protocol. Depth in metres counts where the mask file says so and nowhere else: 0.6 and 350 m limit
-the aligned prediction alone (Marigold; DATASETS 2.3), so a benchmark sets `caps_limit_truth: false`
+the aligned prediction alone (Marigold's evaluation), so a benchmark sets `caps_limit_truth: false`
 of the measure. A masked pixel without a finite, positive depth never counts. Indoors and outdoor
 are strata: a mix of the two moves the mean more than models do (PROTOCOLS 1.1).
 

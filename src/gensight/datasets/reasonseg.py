@@ -62,7 +62,7 @@ SOURCE = (
     "train/, val/ and test/, each with <name>.jpg and <name>.json"
 )
 
-# Files as shipped (LISA's README, DATASETS 3.3).
+# Files as shipped (LISA's README).
 COUNTS = {"train": 239, "val": 200, "test": 779}
 MIRROR_COLUMNS = {"text", "mask", "image_id", "img_height", "img_width"}
 

@@ -7,7 +7,7 @@ from gensight.outcomes import Outcome
 from gensight.records import Prediction, Sample
 from gensight.truths import true_count
 
-#: Human labels needed before more than synthetic validation is claimed (PROTOCOLS 3.4.6).
+#: Human labels needed before more than synthetic validation is claimed (PROTOCOLS 3.4).
 LABELS_NEEDED = 200
 
 
