@@ -3,7 +3,7 @@ from gensight.doorway import logged
 with logged(snakemake):
     from pathlib import Path
 
-    from gensight.specs.project import data_folder
+    from gensight.specs.data_folders import data_folder
     from gensight.stages.sample import sample
 
     determinants = snakemake.params.determinants

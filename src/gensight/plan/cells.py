@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gensight.errors import SpecError
 from gensight.specs.benchmark import ScorerSpec
-from gensight.specs.checks import CLASSIFIER
+from gensight.specs.conventions import CLASSIFIER
 from gensight.specs.project import Project
 
 

@@ -19,7 +19,7 @@ from gensight.plan.protocol import told_protocol
 from gensight.plan.seeds import fresh_seed
 from gensight.specs import declared
 from gensight.specs.benchmark import ScorerSpec
-from gensight.specs.checks import NATIVE_DEFAULT
+from gensight.specs.conventions import NATIVE_DEFAULT
 from gensight.specs.figures import FigureSpec
 from gensight.specs.model import ModelSpec
 from gensight.specs.project import Project

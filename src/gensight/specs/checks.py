@@ -9,6 +9,7 @@ from gensight import published
 from gensight.errors import SpecError
 from gensight.specs import declared
 from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec
+from gensight.specs.conventions import CLASSIFIER, NATIVE_DEFAULT, POINTS
 from gensight.specs.figures import FigureSpec, GallerySpec, MetricPanelSpec
 from gensight.specs.model import ModelSpec
 from gensight.specs.prompt import Task
@@ -19,14 +20,6 @@ from gensight.specs.words import unknown
 
 if TYPE_CHECKING:
     from gensight.specs.project import Project
-
-
-#: The extractor whose readings are classes of failure: what it finds goes into the other scores.
-CLASSIFIER = "failure_class"
-#: What stands for a model in the columns of a sweep.
-POINTS = ("previous", "argmin", "adopted")
-#: The fit of models that do not say what their grey levels are linear in; `native` goes by model.
-NATIVE_DEFAULT = "depth"
 
 
 def check(project: Project, config_file: str) -> None:

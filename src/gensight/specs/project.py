@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from gensight.errors import GensightError, SpecError
-from gensight.specs import checks, declared
+from gensight.specs import checks
 from gensight.specs.base import load_spec, parse, parse_yaml
 from gensight.specs.benchmark import BenchmarkSpec
+from gensight.specs.data_folders import data_folder
 from gensight.specs.figures import FigureSpec, load_figure
 from gensight.specs.model import ModelSpec
 from gensight.specs.prompt import PromptSpec
@@ -84,15 +85,6 @@ class Project:
     def data_folder(self, module: str) -> Path:
         """Return where the files of a data set module are looked for."""
         return data_folder(self.config.model_dump(), self.root, module)
-
-
-def data_folder(config: Mapping[str, Any], root: Path, module: str) -> Path:
-    """Return a data set's folder: its own, or the one of its name below `data_root`."""
-    given = config.get("data", {}).get(module)
-    if given is not None:
-        return root / given
-    folder = declared.constants("datasets", module).get("FOLDER", module)
-    return root / config.get("data_root", "data") / folder
 
 
 def load_project(config: Mapping[str, Any], root: Path) -> Project:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import Score
-from gensight.specs.checks import NATIVE_DEFAULT
+from gensight.specs.conventions import NATIVE_DEFAULT
 from gensight.statistics import ColumnParts
 
 #: Samples whose annotation a review looked at and did not find wrong.

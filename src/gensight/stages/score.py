@@ -12,7 +12,7 @@ from gensight import measures, metrics
 from gensight.failures import class_under_truth, format_valid
 from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import Prediction, RowFile, Sample, SampleStore, Score, write_rows
-from gensight.specs.checks import CLASSIFIER
+from gensight.specs.conventions import CLASSIFIER
 
 
 def score(

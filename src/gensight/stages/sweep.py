@@ -27,7 +27,7 @@ from gensight.errors import RecordError
 from gensight.extractors import grid
 from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import RowFile, Score, Summary, write_rows
-from gensight.specs.checks import POINTS
+from gensight.specs.conventions import POINTS
 
 FOLDS = ("train", "validation")
 

@@ -1,0 +1,10 @@
+"""Words that specs, plans and stages share. No stage has to import the specs to know them."""
+
+from __future__ import annotations
+
+#: The extractor whose readings are classes of failure: what it finds goes into the other scores.
+CLASSIFIER = "failure_class"
+#: What stands for a model in the columns of a sweep.
+POINTS = ("previous", "argmin", "adopted")
+#: The fit of models that do not say what their grey levels are linear in; `native` goes by model.
+NATIVE_DEFAULT = "depth"
