@@ -22,7 +22,7 @@ demo: setup  ## Run the whole pipeline on the built-in benchmarks (no GPU, key o
 	$(BIN)/snakemake --cores $(CORES) --logger gensight
 
 twin: setup  ## Build every table of ProbeGen from synthetic twins of its eleven data sets
-	$(BIN)/gensight data twin twin
+	$(BIN)/gensight data twin twin --overwrite
 	$(BIN)/snakemake --cores $(CORES) --logger gensight --configfile config/runs/twin.yaml
 
 test: setup  ## Run the core tests

@@ -202,6 +202,9 @@ def _read(
     """Read the rows of the chosen variant, fit and severity into both sides; return the choice."""
     rows = [list(RowFile(side.path, Score)) for side in sides]
     variants = {row.variant for row in rows[0]} & {row.variant for row in rows[1]}
+    if not variants:
+        told = " and ".join(", ".join(sorted({row.variant for row in some})) for some in rows)
+        raise SpecError(f"compare: the two files have no variant in common; they hold {told}")
     scorer = sides[0].cell[3]
     variant = choice.variant or only_variant("compare", scorer, variants)
     if variant not in variants:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -251,3 +252,43 @@ def test_another_file_is_one_line():
     write_rows("results/samples/toy.parquet", Sample, [], {"stage": "samples"})
     line = error("compare", "results/samples/toy.parquet", "results/samples/toy.parquet")
     assert "holds samples, not scores" in line
+
+
+def test_pictures_are_those_of_the_severity_that_is_compared(tmp_path):
+    lay_pictures()
+    plain = write_scores("one", [0.9] * N)
+    path = "results/scores/shifted/toy/mid/mask.parquet"
+    rows = [replace(row, severity=s) for s in (1.0, 8.0) for row in scores([0.1] * N)]
+    generations = {"model": "shifted", "requests": {"samples": {"n": N}}}
+    plan = {"stage": "scores", "metrics": {"giou": {}}, "predictions": {"generations": generations}}
+    write_rows(path, Score, rows, plan)
+    answers = [
+        Generation(
+            request_key=f"{rank}/{severity}",
+            request_id=str(rank),
+            sample_ids=[f"set/{rank:03}"],
+            rank=rank,
+            turn=0,
+            final=True,
+            severity=severity,
+            outcome="ok",
+            image={"bytes": images.encode_png(np.full((8, 12), level, np.uint8)), "path": None},
+        )
+        for rank in range(N)
+        for severity, level in ((1.0, 10), (8.0, 240))
+    ]
+    path_of_answers = "results/generations/shifted/toy/mid/all.parquet"
+    write_rows(path_of_answers, Generation, answers, {"stage": "generations"})
+    result = call("compare", plain, path, "--severity", "8", "--pictures", "shown")
+    assert "pictures written (input, A, B)" in result.stdout
+    for written in (tmp_path / "shown").iterdir():
+        tile = images.decode_rgb(written.read_bytes(), matte=(0, 0, 0))
+        assert tile[10, -10].tolist() == [240, 240, 240]
+    line = error("compare", plain, path, "--severity", "8", "--pictures", "shown")
+    assert "shown is not empty; name another folder" in line
+
+
+def test_readings_of_two_kinds_are_one_line():
+    first, second = write_scores("one", ious(0.6)), write_scores("two", ious(0.6), ("strict",))
+    with pytest.raises(SpecError, match="no variant in common; they hold otsu and strict"):
+        compare(first, second)

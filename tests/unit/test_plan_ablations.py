@@ -296,3 +296,14 @@ def test_a_wrong_subset_is_one_line(tmp_path, files, subsets, line):
     with pytest.raises(SpecError) as told:
         plan_of(tmp_path, files, config())
     assert "subsets" in str(told.value) and line in str(told.value)
+
+
+def test_a_papers_numbers_do_not_stand_beside_those_of_twins(tmp_path, files):
+    with pytest.raises(SpecError, match="do not belong beside those of synthetic twins"):
+        plan_of(tmp_path, files, config(twin=True, published="beside"))
+
+
+def test_reports_of_twins_say_so_in_their_title(tmp_path, files):
+    assert plan_of(tmp_path, files, config()).table("masks")["spec"]["title"] == "Masks"
+    twin = plan_of(tmp_path, files, config(twin=True)).table("masks")["spec"]["title"]
+    assert twin == "Masks (synthetic twins)"

@@ -153,3 +153,13 @@ def test_beside_a_measured_row_stands_the_printed_one_and_competes_with_nobody()
         (True, True),
         (False, False),
     ]
+
+
+def test_a_model_that_the_paper_does_not_print_has_no_cell_of_it():
+    spec = load_spec(ROOT / "config/tables/probegen_table_7.yaml", TableSpec)
+    cited = Citations("probegen", 7, published.load("probegen", 7, ROOT))
+    own = {**infos(), "ours": ModelInfo(label="Ours", group="generalist")}
+    table = build_table(spec, [], own, {}, FACTS, ["ours", "nano_banana_2"], cited)
+    row = table.groups[0].rows[0]
+    assert [cell.kind for cell in row.cells] == ["not_applicable", "number", "number"]
+    assert row.cells[1].printed == "37.99"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gensight.cli.printing import as_text, json_option, print_json, print_table
 from gensight.comparison import Choice, Comparison, Item, compare
+
+if TYPE_CHECKING:
+    from gensight.cli.compared_pictures import Written
 
 FELL = 1
 SHOWN_ITEMS = 20
@@ -44,20 +47,20 @@ def command(
     """
     choice = Choice(metric=metric, variant=variant, fit=fit, severity=severity)
     found = compare(first, second, choice)
-    written = _write_pictures(found, first, second, pictures) if pictures else 0
+    written = _write_pictures(found, first, second, pictures) if pictures else None
     if as_json:
-        print_json(_content(found, written if pictures else None))
+        print_json(_content(found, written.pictures if written else None))
     else:
-        _print(found, first, second, written if pictures else None)
+        _print(found, first, second, written)
     if found.fell:
         click.get_current_context().exit(FELL)
 
 
-def _write_pictures(found: Comparison, first: str, second: str, folder: str) -> int:
+def _write_pictures(found: Comparison, first: str, second: str, folder: str) -> Written:
     from gensight.cli.compared_pictures import write_pictures
 
     items = found.flipped[:SHOWN_ITEMS]
-    return write_pictures(items, Path(first), Path(second), Path(folder))
+    return write_pictures(items, [Path(first), Path(second)], found.severities, Path(folder))
 
 
 def _content(found: Comparison, pictures: int | None) -> dict[str, Any]:
@@ -96,7 +99,7 @@ def _item(item: Item) -> dict[str, Any]:
     }
 
 
-def _print(found: Comparison, first: str, second: str, pictures: int | None) -> None:
+def _print(found: Comparison, first: str, second: str, written: Written | None) -> None:
     for side, path, severity in zip("AB", (first, second), found.severities, strict=True):
         click.echo(f"{side}  {path}{'' if severity is None else f', severity {severity:g}'}")
     fit = f", fit {found.fit}" if found.fit else ""
@@ -109,7 +112,7 @@ def _print(found: Comparison, first: str, second: str, pictures: int | None) -> 
             ("B - A", found.test.difference),
             ("95 % interval", f"{as_text(low)} to {as_text(high)}, {found.test.interval.method}"),
             ("p", f"{as_text(found.test.p)} ({found.test.test})"),
-            ("samples", f"{len(found.items)} in {found.test.clusters} clusters"),
+            ("samples", f"{len(found.items)}; {found.test.clusters} units of resampling"),
             ("only in one", found.left_out),
         ],
         indent="  ",
@@ -124,8 +127,11 @@ def _print(found: Comparison, first: str, second: str, pictures: int | None) -> 
     )
     if len(flipped) > SHOWN_ITEMS:
         click.echo(f"  and {len(flipped) - SHOWN_ITEMS} more (--json lists all)")
-    if pictures is not None:
-        click.echo(f"{pictures} pictures written")
+    if written is not None:
+        click.echo(
+            f"{written.pictures} pictures written (input, A, B); {written.restricted} may not be "
+            f"shown, {written.without_answer} lack an answer here (grey)"
+        )
     if found.fell:
         click.echo("B is significantly worse than A")
 

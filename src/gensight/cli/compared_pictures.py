@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,31 +21,49 @@ GAP_PX = 8
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def write_pictures(items: Sequence[Item], first: Path, second: Path, folder: Path) -> int:
-    """Write the pictures of these samples; return how many.
+class Written(NamedTuple):
+    """How many pictures were written, may not be shown, and lack an answer in this tree."""
+
+    pictures: int
+    restricted: int
+    without_answer: int
+
+
+def write_pictures(
+    items: Sequence[Item],
+    scores: Sequence[Path],
+    severities: Sequence[float | None],
+    folder: Path,
+) -> Written:
+    """Write input, A and B of these samples, at the severities that are compared; return counts.
 
     A sample is left out where its licence lets nothing be shown. An answer without a picture, or
     one that is not in this tree, is a grey field.
 
     Raises:
         GensightError: a file lies in no tree of results, the samples of the benchmark are not in
-            that of A, or the folder cannot be written.
+            that of A, or the folder cannot be written or holds something.
     """
+    first = scores[0]
     wanted = {item.sample_id for item in items}
     samples = {row.sample_id: row for row in _samples(first) if row.sample_id in wanted}
-    answers = [_answers(path, items) for path in (first, second)]
+    answers = [_answers(p, items, s) for p, s in zip(scores, severities, strict=True)]
     make_folder(folder)
-    written = 0
+    if any(folder.iterdir()):
+        raise GensightError(f"--pictures: {folder} is not empty; name another folder")
+    written = restricted = without = 0
     for place, item in enumerate(items):
         sample = samples.get(item.sample_id)
         if sample is None or not may_show(sample.licence):
+            restricted += 1
             continue
         key = (item.sample_id, item.repeat)
         pictures = [sample.image["bytes"], *(found.get(key) for found in answers)]
         name = f"{place:03}_{UNSAFE.sub('_', item.sample_id)}.png"
         write_bytes(folder / name, images.encode_png(_row(pictures)))
+        without += None in pictures
         written += 1
-    return written
+    return Written(written, restricted, without)
 
 
 def _tree(scores: Path) -> tuple[Path, str, str, str]:
@@ -67,15 +86,17 @@ def _samples(scores: Path) -> RowFile[Sample]:
     return RowFile(path, Sample)
 
 
-def _answers(scores: Path, items: Sequence[Item]) -> dict[tuple[str, int], bytes]:
+def _answers(
+    scores: Path, items: Sequence[Item], severity: float | None
+) -> dict[tuple[str, int], bytes]:
     results, model, benchmark, prompt = _tree(scores)
     wanted = {(item.sample_id, item.repeat) for item in items}
     found = {}
     for path in sorted((results / "generations" / model / benchmark / prompt).glob("*.parquet")):
         for row in RowFile(path, Generation):
             key = (row.sample_ids[0], row.repeat)
-            if row.final and row.image and key in wanted:
-                found.setdefault(key, row.image["bytes"])
+            if row.final and row.image and key in wanted and row.severity == severity:
+                found[key] = row.image["bytes"]
     return found
 
 

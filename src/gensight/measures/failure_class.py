@@ -20,6 +20,8 @@ from gensight.measures import PartsByFit, complete, required
 from gensight.records import Prediction, Sample
 
 VERSION = 1
+# Printed under every table that shows numbers of this measure.
+NOTE = "classes by the blind classifier: synthetic validation only (docs/failures.md)"
 FAILURE_POLICIES = ("no_output",)
 DEFAULTS: dict[str, Any] = {"failure": "no_output"}
 FITS = (

@@ -303,8 +303,11 @@ class Determinants(Cells):
         models = {cell.model for name in benchmarks for cell in self.cells(name)}
         if self.run.published != "hide":
             models |= {name for name in self.run.models if self.project.models[name].published}
+        dumped = spec.model_dump(exclude_none=True)
+        if self.run.twin:
+            dumped["title"] += " (synthetic twins)"
         return {
-            "spec": spec.model_dump(exclude_none=True),
+            "spec": dumped,
             "run": self.run.name,
             "models": {name: self._shown(name) for name in sorted(models)},
             "benchmarks": {
@@ -314,7 +317,12 @@ class Determinants(Cells):
             },
             "tasks": {name: self.project.benchmarks[name].task for name in benchmarks},
             "exif": {name: self.project.benchmarks[name].exif for name in benchmarks},
-            "protocol": told_protocol(self.project, benchmarks, _scorers_of(spec), self.samples),
+            "protocol": told_protocol(
+                self.project,
+                [*benchmarks, *(self.project.sweeps[name].benchmark for name in sweeps)],
+                _scorers_of(spec),
+                self.samples,
+            ),
             "summaries": {
                 **{name: digest_of(self.summary(name)) for name in benchmarks},
                 **{name: digest_of(self.sweep(name)) for name in sweeps},

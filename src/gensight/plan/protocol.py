@@ -38,11 +38,15 @@ def _facts(
     spec = project.benchmarks[name]
     yield _drawn(samples)
     facts = declared.constants("datasets", spec.dataset.module).get("FACTS", {})
-    if spec.task in facts:
+    # What is true of a data set is not true of its twin.
+    if spec.task in facts and not samples["parameters"].get("twin"):
         yield facts[spec.task]
     for scorer, scorer_spec in spec.scorers.items():
         if (name, scorer) in shown:
             yield _read(scorer_spec)
+            note = declared.constants("measures", scorer_spec.measure).get("NOTE")
+            if note:
+                yield note
 
 
 def _drawn(samples: dict[str, Any]) -> str:

@@ -266,6 +266,11 @@ def _check_run(file: str, project: Project) -> None:
     for name, models in run.subjects.items():
         _known(file, f"run.subjects.{name}", models, run.models)
     _known(file, "data", project.config.data, declared.disk_modules())
+    if run.twin and run.published != "hide":
+        raise SpecError(
+            f"{file}: run.published: a paper's numbers do not belong beside those of synthetic "
+            f"twins; set it to hide, or run.twin to false"
+        )
     for name in run.tables:
         _check_planned_table(file, name, project)
     for name in run.figures:

@@ -11,6 +11,7 @@ are read from the source: they are literals by convention, and a test holds ever
                       this list go with it; all others go with every method
     FAILURE_POLICIES  of a measure: what its setting `failure` may be
     FITS              of a measure: the fits its numbers come under, where there are any
+    NOTE              of a measure: what is printed under every table of its numbers
     USES              {room: [modules]} whose rules it computes with; their versions are its own
 """
 

@@ -33,6 +33,8 @@ def tabulate(summaries: Sequence[str], output: str, determinants: Mapping[str, A
         for row in RowFile(path, Summary, digest)
     ]
     spec = TableSpec.model_validate(plan["spec"])
+    if plan["published"] is not None and plan["published"]["how"] == "only":
+        spec = _as_printed(spec)
     labels = {name: entry["label"] for name, entry in plan["benchmarks"].items()}
     table = build_table(
         spec,
@@ -63,6 +65,16 @@ def collect_tables(tables: Sequence[str], output: str, determinants: Mapping[str
 def _mark(inputs: Sequence[str], determinants: Mapping[str, Any]) -> str:
     contents = {path: read_footer(path).content for path in inputs}
     return mark(digest_of(determinants), contents)
+
+
+def _as_printed(spec: TableSpec) -> TableSpec:
+    """Return a table with words about printed numbers: what we say of ours is not true of them."""
+    cited = spec.published
+    if cited is None:
+        return spec
+    paper = {"probegen": "ProbeGen", "genius": "GENIUS", "pixelbench": "PixelBench"}[cited.paper]
+    caption = f"As {paper} prints it in its Table {cited.table}; nothing here was measured."
+    return spec.model_copy(update={"caption": caption, "notes": []})
 
 
 def _citations(spec: TableSpec, plan: Mapping[str, Any]) -> Citations | None:

@@ -45,14 +45,22 @@ class Citations:
     ) -> Cell:
         info = infos.get(column.model or "")
         name = info.cited_as.get(self.paper) if info else None
-        return self._cell(column, name, entry.published, entry.published_metric)
+        uncited = info is not None and name is None
+        return self._cell(column, name, entry.published, entry.published_metric, uncited)
 
     def _cell(
-        self, column: ColumnSpec, model: str | None, setting: Mapping[str, str], metric: str | None
+        self,
+        column: ColumnSpec,
+        model: str | None,
+        setting: Mapping[str, str],
+        metric: str | None,
+        uncited: bool = False,
     ) -> Cell:
         cited = column.published
         if cited is None:
             return NOT_APPLICABLE
+        if uncited and cited.model is None:
+            return NOT_APPLICABLE  # a model that the paper does not print
         found = [
             cell
             for cell in self._cells

@@ -106,7 +106,10 @@ def _mark_notes(
     if "ceiling" in marks:
         notes.append("c: sets the ceiling of its column, the truth through the same interface.")
     if any(column.kind == "readable" for column in columns):
-        notes.append("valid/n: answers in the asked format, of those scored.")
+        notes.append(
+            "valid/n: answers in the asked format, of those scored; where a benchmark classifies "
+            "failures, it does so of measured rows: others need only be readable and not flat."
+        )
     notes += [f"{ROLE_MARKS[role]}: {_ROLE_NOTES[role]}." for role in ROLE_MARKS if role in roles]
     notes += [f"{sign}: {words}." for sign, words in SIGNS.items() if sign in marks]
     if any(row.highlight for group in groups for row in group.rows):
