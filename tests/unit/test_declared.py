@@ -212,3 +212,12 @@ def test_given_values_have_the_type_of_the_default(package, default, given, acce
     else:
         with pytest.raises(SpecError, match=r"^f\.yaml: settings\.a: expected [a-z]+, got [^\n]*$"):
             declared.merged("f.yaml", "settings", "measures", "made_here", {"a": given})
+
+
+def test_the_elements_of_a_list_have_the_type_of_the_defaults():
+    given = {"assumed_area_band_edges": [0.01, 1]}
+    found = declared.merged("x.yaml", "dataset.parameters", "datasets", "refcoco", given)
+    assert found["assumed_area_band_edges"] == [0.01, 1]
+    with pytest.raises(SpecError, match=r"assumed_area_band_edges: expected list, got \['a'\]"):
+        given = {"assumed_area_band_edges": ["a"]}
+        declared.merged("x.yaml", "dataset.parameters", "datasets", "refcoco", given)

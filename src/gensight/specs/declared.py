@@ -195,11 +195,13 @@ def _check_choice(file: str, key: str, words: list[Any], allowed: list[Any]) -> 
 
 
 def _same_type(default: Any, value: Any) -> bool:
-    """Whole numbers pass for decimal ones; a default of None accepts anything."""
+    """Whole numbers pass for decimal ones; a default of None or [] accepts anything."""
     if default is None:
         return True
     if isinstance(default, bool) or isinstance(value, bool):
         return isinstance(default, bool) and isinstance(value, bool)
     if isinstance(default, float):
         return isinstance(value, int | float)
+    if isinstance(default, list) and default and isinstance(value, list):
+        return all(_same_type(default[0], element) for element in value)
     return isinstance(value, type(default))
