@@ -48,7 +48,7 @@ EDITS = [
         {"label": "x"},
         [
             "unknown key 'dispaly' (did you mean 'display'?)",
-            "allowed: adapter, answers, display",
+            "allowed: adapter, answered_as, answers",
         ],
     ),
     (

@@ -1,13 +1,20 @@
 """Models: one adapter module per protocol, all answering turns with replies.
 
-An adapter module declares `VERSION` and `READS_TRUTH` and has
-`open_model(generation, held_out) -> Adapter`. Only adapters with `READS_TRUTH = True` are handed
-the truth of a sample; for all others `Turn.truth` is None.
+An adapter module declares `VERSION` and `READS_TRUTH`. One that runs here has
+`open_model(generation, held_out) -> Adapter`; one that talks to a provider has
+`connect(generation, connection) -> HostedAdapter`, and declares
+
+    SPENDS   {"max_tokens", "size", "quality"}: the settings that bound what an answer costs, or
+             null where it has none
+    ANSWERS  ["text"], ["image"] or both: what it can be asked for
+
+Only adapters with `READS_TRUTH = True` are handed the truth of a sample; for all others
+`Turn.truth` is None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,9 +25,10 @@ from gensight.outcomes import Outcome
 from gensight.specs import declared
 
 if TYPE_CHECKING:
+    from gensight.providers import Exchange
     from gensight.records import Sample
 
-__all__ = ["Adapter", "Outcome", "Part", "Reply", "Turn", "available", "load"]
+__all__ = ["Adapter", "HostedAdapter", "Outcome", "Part", "Reply", "Turn", "available", "load"]
 
 
 @dataclass(frozen=True)
@@ -37,14 +45,16 @@ class Turn:
     """What a model is shown at once, and what it is asked for.
 
     Replies to earlier turns that the prompt cites arrive as ordinary parts. `answer_form` is the
-    prompt's declaration; `severity` the strength of a reference model's disturbance.
+    prompt's declaration; `severity` the strength of a reference model's disturbance; `seed` is None
+    where the model is sent none; `max_tokens` a rung of the ladder of lengths, above the first.
     """
 
     parts: tuple[Part, ...]
     answer_form: Mapping[str, Any]
-    seed: int = 0
+    seed: int | None = 0
     repeat: int = 0
     severity: float | None = None
+    max_tokens: int | None = None
     truth: Sample | None = None
 
 
@@ -82,6 +92,32 @@ class Adapter(Protocol):
 
     def answer(self, turn: Turn) -> Reply:
         """Answer one turn."""
+        ...
+
+
+class HostedAdapter(Protocol):
+    """A connected model. Sending and reading are apart: what is read are the recorded bytes.
+
+    A reply that was kept before a crash is therefore read without being asked for again.
+    """
+
+    def send(self, turn: Turn) -> None:
+        """Make the one paid request of a turn, without any retry.
+
+        Whatever the SDK raises or returns may be ignored: the round trip is recorded.
+        """
+        ...
+
+    def follow(self, exchanges: Sequence[Exchange]) -> None:
+        """Fetch what the first reply only promises (a task's result); nothing for most models."""
+        ...
+
+    def keeps(self, exchange: Exchange) -> bool:
+        """Say whether a round trip is worth keeping: "not yet" is not."""
+        ...
+
+    def read(self, exchanges: Sequence[Exchange]) -> Reply:
+        """Return the reply that recorded round trips hold; pure, the last one has the answer."""
         ...
 
 

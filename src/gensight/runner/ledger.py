@@ -29,7 +29,9 @@ from gensight.runner.adoption import AdoptedReplies, adopted_folder
 class Entry:
     """One reply as it is kept; `images` are blob digests, `asked` the canonical request.
 
-    An archive keeps one picture of a reply: `images_returned` then says how many there were.
+    An archive keeps one picture of a reply: `images_returned` then says how many there were. `raw`
+    are the blobs of what a provider sent, before it was read; `cost_usd` is by the prices of
+    `price_date`.
     """
 
     key: str
@@ -45,6 +47,10 @@ class Entry:
     warm_up: bool | None = None
     asked: dict[str, Any] = field(default_factory=dict)
     images_returned: int | None = None
+    attempts: int | None = None
+    cost_usd: float | None = None
+    price_date: str | None = None
+    raw: list[str] = field(default_factory=list)
 
 
 class Ledger:

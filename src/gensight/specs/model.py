@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Literal
 
 from pydantic import Field
 
 from gensight.specs.base import Names, Settings, Spec
 from gensight.specs.prompt import Task
-from gensight.specs.protocols import PROTOCOLS
+from gensight.specs.protocols import CHAT_SERVICES, PROTOCOLS
 
 Paper = Literal["probegen", "genius", "pixelbench"]
 Role = Literal["measured", "ceiling", "floor", "disturbed", "published"]
@@ -27,9 +28,15 @@ class DisplaySpec(Spec):
 
 
 class LimitsSpec(Spec):
-    """Pace and place: requests per minute, requests in flight, GPU and memory. Reruns nothing."""
+    """Pace and place: what a provider allows, requests in flight, GPU and memory. Reruns nothing.
+
+    `seconds_per_answer` is what one answer is expected to take: plans count time by it.
+    """
 
     requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+    images_per_minute: float | None = Field(default=None, gt=0)
+    seconds_per_answer: float | None = Field(default=None, gt=0)
     in_flight: int = Field(default=1, ge=1)
     gpu: int = Field(default=0, ge=0)
     memory_mb: int = Field(default=2000, ge=1)
@@ -43,12 +50,34 @@ class OutputSpaceSpec(Spec):
     source: str = Field(min_length=1)
 
 
+class RetiredSpec(Spec):
+    """The day from which the provider does not know the model any more, and who says so."""
+
+    date: date
+    source: str = Field(min_length=1)
+
+
+class ParametersSpec(Spec):
+    """What the provider lets a model's generation say.
+
+    `fixed` settings have one legal value, `forbidden` ones must not be set, and `default_only` ones
+    must be left to the provider, whatever their value.
+    """
+
+    fixed: Settings = Field(default_factory=dict)
+    forbidden: Names = Field(default_factory=list)
+    default_only: Names = Field(default_factory=list)
+
+
 class ModelSpec(Spec):
     """One model: what determines its answers (`generation`), where it runs, how it is shown.
 
     `answers` is what comes back: a model takes part in prompts that ask for that alone. `thinking`
     says whether a mode of thinking aloud is on, null where the model has none. `repeats` answers
     are asked of each request; above one, extraction adds what they agree on.
+
+    A hosted model that answers under another id than the one that was asked for stops its run,
+    unless `answered_as` lists it (`*` stands for anything); one that is `retired` is not asked.
 
     A `fitted` model learns from held-out samples: it answers only benchmarks that have them.
     `exposure` names tasks or benchmarks that the model is known to have been trained on, and the
@@ -66,6 +95,9 @@ class ModelSpec(Spec):
     answers: Literal["image", "text"] = "image"
     thinking: bool | None = None
     repeats: int = Field(default=1, ge=1)
+    parameters: ParametersSpec = ParametersSpec()
+    answered_as: list[str] = Field(default_factory=list)
+    retired: RetiredSpec | None = None
     fitted: bool = False
     exposure: dict[str, str] = Field(default_factory=dict)
     output_space: OutputSpaceSpec | None = None
@@ -87,4 +119,7 @@ class ModelSpec(Spec):
     @property
     def provider(self) -> str | None:
         """Return the vendor whose limits pace the model, or None for one that runs here."""
+        service = self.generation.get("service")
+        if self.adapter == "openai_chat" and service in CHAT_SERVICES:
+            return str(service)
         return PROTOCOLS[self.adapter].provider

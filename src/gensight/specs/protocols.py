@@ -21,7 +21,8 @@ PROTOCOLS: dict[str, Protocol] = {
     "reference": Protocol("reference"),
     "openai_images": Protocol("hosted", "openai"),
     "openai_responses": Protocol("hosted", "openai"),
-    "openai_chat": Protocol("hosted", "openai_compatible"),
+    # The service says whose limits and key they are.
+    "openai_chat": Protocol("hosted", "openai"),
     "ark_images": Protocol("hosted", "ark"),
     "google_generate": Protocol("hosted", "google"),
     "anthropic_messages": Protocol("hosted", "anthropic"),
@@ -36,4 +37,6 @@ PROTOCOLS: dict[str, Protocol] = {
     "external_command": Protocol("external"),
     "published": Protocol("published"),
 }
-PROVIDERS = tuple(sorted({p.provider for p in PROTOCOLS.values() if p.provider}))
+#: Services that speak the chat protocol of OpenAI under a key and an address of their own.
+CHAT_SERVICES = ("ark", "deepseek", "moonshot", "openai", "vllm")
+PROVIDERS = tuple(sorted({p.provider for p in PROTOCOLS.values() if p.provider} | {*CHAT_SERVICES}))
