@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     import httpx2
 
 
+#: The transport's exceptions that come before anything of a request has left.
+NOT_SENT_ERRORS = (
+    "ConnectError",
+    "ConnectTimeout",
+    "PoolTimeout",
+    "ProxyError",
+    "UnsupportedProtocol",
+)
+
+
 @dataclass(frozen=True)
 class Exchange:
     """A request that was made, and what came back.

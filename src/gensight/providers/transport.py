@@ -2,6 +2,9 @@
 
 Connections are not kept alive: a server that closes an idle one just as a request is sent leaves
 that request in doubt, which costs more than a handshake before an answer that takes seconds.
+
+Cookies are not kept either: a request is what its key says, whatever was asked before it. Proxies
+are those of the environment (HTTPS_PROXY, ALL_PROXY, NO_PROXY), as for the SDKs' own clients.
 """
 
 from __future__ import annotations
@@ -9,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from urllib.request import getproxies_environment, proxy_bypass_environment
 
 import httpx2
 
+from gensight.errors import SpecError
 from gensight.providers.exchange import Exchange
 
 CONNECT_TIMEOUT_S = 10.0
@@ -37,6 +42,9 @@ NOT_SENT = (
     httpx2.UnsupportedProtocol,
     httpx2.ProxyError,
 )
+LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
+#: Never behind a proxy, whatever the environment says.
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 Sink = Callable[[Exchange], None]
 _sink: ContextVar[Sink | None] = ContextVar("sink", default=None)
@@ -56,35 +64,68 @@ def open_client(read_timeout_s: float) -> httpx2.Client:
     """Return a client for all SDKs, whose replies are recorded; close it after use.
 
     Redirects are not followed: a paid request goes to the address that the spec names.
+
+    Raises:
+        SpecError: the environment names a proxy that cannot be used.
     """
     timeout = httpx2.Timeout(
         connect=CONNECT_TIMEOUT_S, read=read_timeout_s, write=read_timeout_s, pool=None
     )
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
-    return httpx2.Client(
-        transport=_Recorder(httpx2.HTTPTransport(limits=limits)),
-        timeout=timeout,
-        follow_redirects=False,
-    )
+    return httpx2.Client(transport=_Recorder(), timeout=timeout, follow_redirects=False)
 
 
 class _Recorder(httpx2.BaseTransport):
-    def __init__(self, inner: httpx2.BaseTransport) -> None:
-        self._inner = inner
+    def __init__(self) -> None:
+        self._direct = httpx2.HTTPTransport(limits=LIMITS)
+        self._proxies = _proxies()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
-            response = self._inner.handle_request(request)
-            body = response.read()
-        except httpx2.RequestError as error:
+            response = self._road(request.url).handle_request(request)
+            try:
+                body = response.read()
+            finally:
+                response.close()
+        except Exception as error:
             _tell(request, sent=not isinstance(error, NOT_SENT), error=type(error).__name__)
             raise
         kept = {name: value for name, value in response.headers.items() if _is_kept(name)}
         _tell(request, status=response.status_code, headers=kept, body=body)
+        response.headers.pop("set-cookie", None)
         return response
 
     def close(self) -> None:
-        self._inner.close()
+        for road in (self._direct, *self._proxies.values()):
+            road.close()
+
+    def _road(self, url: httpx2.URL) -> httpx2.BaseTransport:
+        proxy = self._proxies.get(url.scheme)
+        if proxy is None or url.host in LOOPBACK or proxy_bypass_environment(url.host):
+            return self._direct
+        return proxy
+
+
+def _proxies() -> dict[str, httpx2.BaseTransport]:
+    """Return a transport for every scheme that the environment has a proxy for."""
+    told = getproxies_environment()
+    found = {}
+    for scheme in ("http", "https"):
+        address = told.get(scheme) or told.get("all")
+        if address:
+            address = address if "://" in address else f"http://{address}"
+            found[scheme] = _proxy(scheme, address)
+    return found
+
+
+def _proxy(scheme: str, address: str) -> httpx2.BaseTransport:
+    try:
+        return httpx2.HTTPTransport(limits=LIMITS, proxy=address)
+    except (ValueError, ImportError, httpx2.InvalidURL):
+        # The address stays out of it: it may hold a password.
+        raise SpecError(
+            f"the environment variable {scheme.upper()}_PROXY or ALL_PROXY: not a proxy that can "
+            f"be used; give it as http://HOST:PORT, or unset it"
+        ) from None
 
 
 def _tell(request: httpx2.Request, **seen: object) -> None:
