@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from fakes.billing import Asked, Fault, Painted, Price, Used, picture_tokens, text_tokens
-from fakes.server import Answer, Fake, retry_after_s
+from fakes.faults import Answer, retry_after_s
+from fakes.server import Fake
 from fakes.wire import Raw
 
 CREATED = 1_790_000_000
@@ -24,6 +25,7 @@ ERRORS: Mapping[str, tuple[int, str, str | None]] = {
     "gone_404": (404, "invalid_request_error", "model_not_found"),
     "bad_request_400": (400, "invalid_request_error", "unsupported_value"),
     "refused_400": (400, "invalid_request_error", "content_policy_violation"),
+    "credit_400": (400, "insufficient_quota", "credit_balance_exhausted"),
 }
 
 

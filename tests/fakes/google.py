@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 from fakes.billing import Asked, Fault, Painted, Price, Used, text_tokens
 from fakes.chat import answered
-from fakes.server import Answer, Fake, retry_after_s
+from fakes.faults import Answer, retry_after_s
+from fakes.server import Fake
 from fakes.wire import Raw
 
 PATH = re.compile(r"/(?:v1|v1beta)/models/([^:/]+):generateContent")
@@ -39,6 +40,7 @@ ERRORS = {
     "gone_404": (404, "NOT_FOUND"),
     "bad_request_400": (400, "INVALID_ARGUMENT"),
     "refused_400": (400, "INVALID_ARGUMENT"),
+    "credit_400": (400, "FAILED_PRECONDITION"),
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from fakes.billing import Asked, Fault, Painted, Price, Used, picture_tokens, text_tokens
 from fakes.chat import CREATED, PICTURE_TOKENS, ChatFake, answered, said
-from fakes.server import Answer
+from fakes.faults import Answer
 from fakes.wire import Raw
 
 IMAGES = {"/v1/images/edits": "edit", "/v1/images/generations": "generate"}

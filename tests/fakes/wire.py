@@ -17,12 +17,13 @@ SHORTEST_PICTURE = 16
 
 
 class Raw(NamedTuple):
-    """A request as it came: a path without its query, lower-case header names, the body."""
+    """A request as it came: path and query apart, lower-case header names, the body."""
 
     method: str
     path: str
     headers: Mapping[str, str]
     body: bytes
+    query: str = ""
 
 
 class Body(NamedTuple):
@@ -55,7 +56,7 @@ def parse(raw: Raw) -> Body | None:
 
 def key_of(raw: Raw, body: Body) -> str:
     """Return the digest of what is asked for: no header, no boundary, no order of JSON keys."""
-    asked = json.dumps([raw.method, raw.path, body.data], sort_keys=True)
+    asked = json.dumps([raw.method, raw.path, raw.query, body.data], sort_keys=True)
     return hashlib.sha256(asked.encode()).hexdigest()
 
 

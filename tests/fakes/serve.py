@@ -1,0 +1,154 @@
+"""A fake as a process of its own: `python -m fakes.serve google --port-file F --journal F.jsonl`.
+
+The port file appears when the fake listens and holds the number of its port. A line of the journal
+is in its file before the reply is sent. The process ends after --stop-after seconds or on SIGTERM;
+with 1 and the errors on stderr if the fake itself failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from fakes.anthropic import AnthropicFake
+from fakes.ark import ArkFake
+from fakes.bfl import BFLFake
+from fakes.billing import Journal, Limits, Scenario
+from fakes.chat import DeepSeekFake, MoonshotFake, VllmFake
+from fakes.google import GoogleFake
+from fakes.openai import OpenAIFake
+from fakes.painters import Gallery
+from fakes.server import Fake
+
+FAKES: dict[str, type[Fake]] = {
+    "anthropic": AnthropicFake,
+    "ark": ArkFake,
+    "bfl": BFLFake,
+    "deepseek": DeepSeekFake,
+    "google": GoogleFake,
+    "moonshot": MoonshotFake,
+    "openai": OpenAIFake,
+    "vllm": VllmFake,
+}
+#: Scripts with a name; any other --scenario is read as a script itself.
+SCENARIOS = {
+    "ok": "",
+    "safe": (
+        "probability 0.15 wait_429 retry_after_s=0.05 seed=1; probability 0.1 overloaded_503 "
+        "seed=2; probability 0.1 error_500 seed=3"
+    ),
+    "slow": "default slow delay_s=0.3",
+}
+LONGEST_START_S = 60.0
+TESTS = Path(__file__).parents[1]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one fake until it is told to stop."""
+    told = _parser().parse_args(arguments)
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    limits = None
+    if told.requests_per_minute is not None:
+        limits = Limits(told.requests_per_minute, told.window_s)
+    fake = FAKES[told.provider](
+        painter=None if told.results is None else Gallery(told.results, method=told.method),
+        scenario=Scenario.parse(SCENARIOS.get(told.scenario, told.scenario)),
+        limits=limits,
+        journal=Journal(told.journal),
+    )
+    try:
+        with fake:
+            _write(Path(told.port_file), str(fake.port))
+            stop.wait(told.stop_after)
+    except Exception as error:
+        print(f"fake {told.provider}: {type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="fakes.serve", description=__doc__)
+    parser.add_argument("provider", choices=sorted(FAKES))
+    parser.add_argument("--port-file", required=True)
+    parser.add_argument("--journal", required=True)
+    parser.add_argument("--scenario", default="ok")
+    parser.add_argument("--results", help="a checkout's results: answers are then painted truly")
+    parser.add_argument("--method", default="oracle", help="the reference model that paints")
+    parser.add_argument("--requests-per-minute", type=int)
+    parser.add_argument("--window-s", type=float, default=60.0)
+    parser.add_argument("--stop-after", type=float, default=600.0)
+    return parser
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text)
+    temporary.replace(path)
+
+
+class Served:
+    """A fake in a process of its own, for the length of a `with` block; its files in `folder`.
+
+    Options are those of the command line, with underscores: `Served("google", tmp_path,
+    scenario="slow", results=checkout / "results")`.
+    """
+
+    def __init__(self, provider: str, folder: Path, **options: Any) -> None:
+        self.provider, self.folder, self.options = provider, Path(folder), options
+        self.journal_path = self.folder / f"{provider}.jsonl"
+        self._port_file = self.folder / f"{provider}.port"
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Served:
+        self._port_file.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "fakes.serve", self.provider]
+        given = {"port_file": self._port_file, "journal": self.journal_path, **self.options}
+        for name, value in given.items():
+            command += [f"--{name.replace('_', '-')}", str(value)]
+        environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+        self._process = subprocess.Popen(
+            command, env=environment, stderr=subprocess.PIPE, text=True
+        )
+        deadline = time.monotonic() + LONGEST_START_S
+        while not self._port_file.exists():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"fake {self.provider} did not start: {self._end()}")
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        said = self._end()
+        if said and raised[0] is None:
+            raise RuntimeError(said)
+
+    def _end(self) -> str:
+        """Stop the process and return what it complained about."""
+        assert self._process is not None
+        self._process.terminate()
+        try:
+            return self._process.communicate(timeout=LONGEST_START_S)[1]
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.communicate()[1]
+
+    @property
+    def url(self) -> str:
+        """Return the base address, as a `Connection` takes it."""
+        return f"http://127.0.0.1:{self._port_file.read_text()}{FAKES[self.provider].PREFIX}"
+
+    @property
+    def journal(self) -> Journal:
+        """Return the journal as it is now."""
+        return Journal.read(self.journal_path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
