@@ -8,7 +8,19 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
+
+#: How a job fails that is not told otherwise.
+FAILED = 1
+#: Where whoever started the workflow watches, while a job's own output goes into its log.
+_console: TextIO | None = None
+
+
+def say(line: str) -> None:
+    """Print a line into the job's log, and to whoever watches the workflow."""
+    print(line, flush=True)
+    if _console is not None:
+        print(line, file=_console, flush=True)
 
 
 @contextmanager
@@ -21,19 +33,31 @@ def logged(snakemake: Any) -> Iterator[None]:
     """
     with open(snakemake.log[0], "w", buffering=1, encoding="utf-8") as log:  # noqa: PTH123
         saved = os.dup(1), os.dup(2)
-        _redirect(log.fileno(), log.fileno())
+        with _watched(saved[1]):
+            _redirect(log.fileno(), log.fileno())
+            try:
+                _settle_without_pandas()
+                yield
+                _remember(snakemake.output)
+                print(f"done: {', '.join(snakemake.output)}")
+            except BaseException as error:
+                _explain(error)
+                raise SystemExit(getattr(error, "exit_code", FAILED)) from None
+            finally:
+                _redirect(*saved)
+                os.close(saved[0])
+                os.close(saved[1])
+
+
+@contextmanager
+def _watched(descriptor: int) -> Iterator[None]:
+    global _console
+    with os.fdopen(os.dup(descriptor), "w", encoding="utf-8") as stream:
+        _console = stream
         try:
-            _settle_without_pandas()
             yield
-            _remember(snakemake.output)
-            print(f"done: {', '.join(snakemake.output)}")
-        except BaseException as error:
-            _explain(error)
-            raise SystemExit(1) from None
         finally:
-            _redirect(*saved)
-            os.close(saved[0])
-            os.close(saved[1])
+            _console = None
 
 
 def _redirect(stdout: int, stderr: int) -> None:
@@ -72,12 +96,15 @@ class _NoPandas:
 
 def _explain(error: BaseException) -> None:
     from gensight.errors import GensightError
+    from gensight.providers.secrets import scrub
 
     if isinstance(error, GensightError):
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
-        print(f"gensight: {error}{notes}", file=sys.stderr)
+        text = f"gensight: {error}{notes}\n"
     else:
-        traceback.print_exception(error)
+        text = "".join(traceback.format_exception(error))
+    # An SDK's exception may repeat what was sent, the key included.
+    print(scrub(text), end="", file=sys.stderr)
 
 
 def _remember(outputs: Any) -> None:

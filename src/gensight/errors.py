@@ -6,7 +6,12 @@ GensightError
 ├── ImageError          the bytes are not a picture that can be read
 ├── MissingDataError    a data set is not where the config says it is, or is not as shipped
 │   └── AbsentDataError its files are not there, or only some of them are
-└── NotHereYetError     a declared protocol has no adapter in this version
+├── NotHereYetError     a declared protocol has no adapter in this version
+├── BudgetError         a hosted model is to be asked and there is no money for it
+├── ParkedError         a provider takes no requests for now
+├── ModelGoneError      a provider does not know the model any more
+├── UnresolvedError     questions stayed without an answer
+└── InterruptedAskingError  somebody ended the job while a model was being asked
 """
 
 from __future__ import annotations
@@ -38,3 +43,28 @@ class AbsentDataError(MissingDataError):
 
 class NotHereYetError(GensightError):
     """A protocol is declared but this version has no adapter for it."""
+
+
+class BudgetError(GensightError):
+    """Money is needed and there is none: no budget, or it is spent."""
+
+
+class ParkedError(GensightError):
+    """A provider takes no requests for now: the same command goes on later."""
+
+    #: What `sysexits.h` calls EX_TEMPFAIL: try again later.
+    exit_code = 75
+
+
+class ModelGoneError(GensightError):
+    """A provider does not know the model any more."""
+
+
+class UnresolvedError(GensightError):
+    """Questions stayed without an answer, and the run does not keep such gaps."""
+
+
+class InterruptedAskingError(GensightError):
+    """Somebody ended the job: nothing more is sent, what was sent has been waited for."""
+
+    exit_code = 130

@@ -23,7 +23,8 @@ MARK = re.compile(rb"gensight-digest:([0-9a-f]{64})(?:\s+gensight-inputs:([0-9a-
 class Footer:
     """A file's stage, the digest of what determined it, the digest of its rows, its inputs'.
 
-    `inputs` maps the path of each input to the content digest it had.
+    `inputs` maps the path of each input to the content digest it had. `unresolved` counts rows of
+    questions that got no answer, and are asked again unless the config keeps such gaps.
     """
 
     stage: str
@@ -32,6 +33,7 @@ class Footer:
     rows: int = 0
     inputs: dict[str, str] = field(default_factory=dict)
     determinants: dict[str, Any] = field(default_factory=dict)
+    unresolved: int = 0
 
 
 def read_footer(path: str | Path) -> Footer:
@@ -81,7 +83,7 @@ def footer_from(value: Any) -> Footer:
     trees = (footer.inputs, footer.determinants)
     if not (
         all(isinstance(text, str) for text in texts)
-        and type(footer.rows) is int
+        and type(footer.rows) is type(footer.unresolved) is int
         and all(isinstance(tree, dict) for tree in trees)
         and all(isinstance(content, str) for content in footer.inputs.values())
     ):

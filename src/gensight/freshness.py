@@ -65,8 +65,16 @@ class Freshness:
         return [str(MARKER)] if planned.path in self.outdated else []
 
 
-def settle(files: Mapping[str, PlannedFile], *, main_process: bool, ledger: Path) -> Freshness:
+def settle(
+    files: Mapping[str, PlannedFile],
+    *,
+    main_process: bool,
+    ledger: Path,
+    keeps_unresolved: bool = False,
+) -> Freshness:
     """Judge every planned file that exists; only the main process writes anything.
+
+    Generations with questions that got no answer are outdated, unless the run keeps such gaps.
 
     Raises:
         RecordError: a file was laid in that the plan does not want, or that is damaged; one line
@@ -77,7 +85,8 @@ def settle(files: Mapping[str, PlannedFile], *, main_process: bool, ledger: Path
     found = {path: footers[path] for path in files if Path(path).exists()}
     verdict = Freshness()
     for path, footer in found.items():
-        if _is_current(files[path], footer, found):
+        is_gap = footer.unresolved and not keeps_unresolved
+        if not is_gap and _is_current(files[path], footer, found):
             verdict.current.add(path)
             if not is_known(path, footer.content):
                 verdict.adopted.append(path)

@@ -35,6 +35,8 @@ class Outcome(StrEnum):
     NOT_RUN = "not_run"
 
 
+#: Answers, which are replayed for ever under their key. A cut one too, but its request then goes on
+#: to the next rung of its ladder of lengths, under a new key.
 MODEL_OUTCOMES = frozenset(
     {
         Outcome.OK,
@@ -47,6 +49,3 @@ MODEL_OUTCOMES = frozenset(
     }
 )
 INFRASTRUCTURE_OUTCOMES = frozenset(Outcome) - MODEL_OUTCOMES
-# Replayed for ever under their key. A truncated reply is kept too, but the request goes on to the
-# next rung of its length ladder under a new key.
-FINAL = MODEL_OUTCOMES - {Outcome.TRUNCATED}

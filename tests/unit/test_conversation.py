@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from spine_rows import sample
 
-import gensight.runner.conversation as conversation_module
 from gensight.models import Reply
 from gensight.prompts import render
 from gensight.runner.conversation import Conversation, Setting, truth_digest
 from gensight.runner.ledger import Ledger
+from gensight.runner.questions import HereAsker
 
 MASK = {"kind": "mask", "foreground": [255, 255, 255], "background": [0, 0, 0]}
 BOX = {"kind": "text", "content": "bounding_box"}
@@ -38,19 +38,26 @@ class Recorder:
 IDENTITY = {"adapter": "some", "adapter_version": 1, "generation": {"seed": 0, "steps": 3}}
 
 
-def conversation(root, model_here, *, reads_truth=False, model="m", benchmark="b", **identity):
+def conversation(
+    root, model_here, *, reads_truth=False, model="m", benchmark="b", clock=None, **identity
+):
     def open_adapter():
+        if callable(model_here):
+            return model_here()
         if model_here is None:
             raise AssertionError("opened although everything was in the ledger")
         return model_here
 
+    ledger = Ledger(root, model)
     return Conversation(
         model=model,
         benchmark=benchmark,
+        prompt="mid",
         identity={**IDENTITY, **identity},
         reads_truth=reads_truth,
-        ledger=Ledger(root, model),
-        open_adapter=open_adapter,
+        is_hosted=False,
+        ledger=ledger,
+        asker=HereAsker(ledger, open_adapter, clock),
         standardise=lambda data: data + b" at the sent size",
     )
 
@@ -108,7 +115,7 @@ def test_what_the_ledger_holds_is_replayed_without_opening_the_model(tmp_path):
     rows = play(first, sample(0), TWO_TURNS)
     again = conversation(tmp_path, None)
     assert play(again, sample(0), TWO_TURNS) == rows
-    assert (first.asked, first.replayed, again.asked, again.replayed) == (2, 0, 0, 2)
+    assert (first.asker.asked, again.asker.asked) == (2, 0)
 
 
 def test_a_killed_conversation_goes_on_where_it_stopped(tmp_path):
@@ -116,7 +123,7 @@ def test_a_killed_conversation_goes_on_where_it_stopped(tmp_path):
         play(conversation(tmp_path, Recorder(Reply("ok", text="1 2"))), sample(0), TWO_TURNS)
     talk = conversation(tmp_path, Recorder(PAINTED))
     rows = play(talk, sample(0), TWO_TURNS)
-    assert (talk.asked, talk.replayed, rows[0].text) == (1, 1, "1 2")
+    assert (talk.asker.asked, rows[0].text) == (1, "1 2")
 
 
 def test_infrastructure_outcomes_are_asked_again(tmp_path):
@@ -126,11 +133,11 @@ def test_infrastructure_outcomes_are_asked_again(tmp_path):
 
 
 def test_times_are_kept_only_where_they_mean_something(tmp_path):
-    talk = conversation(tmp_path, Recorder(PAINTED, PAINTED))
+    talk = conversation(tmp_path, Recorder(PAINTED))
     assert play(talk, sample(0))[0].latency_s >= 0
-    talk.keeps_times = False
-    assert play(talk, sample(1))[0].latency_s is None
-    assert play(talk, sample(0))[0].latency_s is None
+    reference = conversation(tmp_path, Recorder(PAINTED), reads_truth=True)
+    for _ in range(2):  # asked, and replayed
+        assert play(reference, sample(1))[0].latency_s is None
 
 
 # Truth
@@ -270,22 +277,27 @@ def test_seeds_differ_between_samples_and_repeats_and_never_between_runs(tmp_pat
     assert seeds("one_again") == seeds("two")
 
 
-def test_loading_a_model_is_no_part_of_an_answers_time(tmp_path, monkeypatch):
+class Clock:
+    now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+def test_loading_a_model_is_no_part_of_an_answers_time(tmp_path):
     """A clock of our own: opening takes 100 s, an answer 2 s."""
-    clock = [0.0]
-    monkeypatch.setattr(conversation_module.time, "monotonic", lambda: clock[0])
+    clock = Clock()
 
     class Slow(Recorder):
         def answer(self, turn):
-            clock[0] += 2.0
+            clock.now += 2.0
             return super().answer(turn)
 
     def open_slowly():
-        clock[0] += 100.0
+        clock.now += 100.0
         return Slow(PAINTED)
 
-    talk = conversation(tmp_path, None)
-    talk.open_adapter = open_slowly
+    talk = conversation(tmp_path, open_slowly, clock=clock)
     assert play(talk, sample(0))[0].latency_s == 2.0
 
 

@@ -13,7 +13,7 @@ from spine_rows import generation
 
 from gensight.digests import digest_of, digest_of_bytes
 from gensight.models import Reply
-from gensight.outcomes import FINAL, Outcome
+from gensight.outcomes import MODEL_OUTCOMES, Outcome
 from gensight.records import Generation, write_rows
 from gensight.runner.adoption import adopt
 from gensight.runner.ledger import Ledger
@@ -71,7 +71,7 @@ def test_replies_of_another_model_do_not_answer(tmp_path, ledger):
 @pytest.mark.parametrize("outcome", list(Outcome))
 def test_only_final_outcomes_are_replayed(ledger, outcome):
     ledger.record(KEY, Reply(outcome, text="x"), {}, 0)
-    assert (ledger.find(KEY) is not None) == (outcome in FINAL)
+    assert (ledger.find(KEY) is not None) == (outcome in MODEL_OUTCOMES)
 
 
 def test_a_later_reply_replaces_one_that_was_not_final(ledger):

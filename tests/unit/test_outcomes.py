@@ -2,7 +2,7 @@
 
 import pytest
 
-from gensight.outcomes import FINAL, INFRASTRUCTURE_OUTCOMES, MODEL_OUTCOMES, Outcome
+from gensight.outcomes import INFRASTRUCTURE_OUTCOMES, MODEL_OUTCOMES, Outcome
 
 MODEL = "ok refused_input refused_output no_image text_only truncated malformed"
 INFRASTRUCTURE = (
@@ -21,10 +21,6 @@ def test_groups_hold_the_named_outcomes(group, expected):
 def test_every_outcome_is_in_exactly_one_group():
     assert set(Outcome) == MODEL_OUTCOMES | INFRASTRUCTURE_OUTCOMES
     assert not MODEL_OUTCOMES & INFRASTRUCTURE_OUTCOMES
-
-
-def test_truncated_goes_on_under_a_new_key():
-    assert MODEL_OUTCOMES - {"truncated"} == FINAL
 
 
 def test_outcomes_are_plain_strings_in_rows():

@@ -11,10 +11,17 @@ from gensight.specs.protocols import PROVIDERS
 project = load_or_exit(config, Path.cwd())
 plan = Plan(project)
 
+# One job per provider at a time: a second one would only wait for the first one's lock.
+for provider in PROVIDERS:
+    workflow.global_resources.setdefault(f"{provider}_slots", 1)
+
 try:
     PLANNED = plan.files()
     FRESH = freshness.settle(
-        PLANNED, main_process=workflow.is_main_process, ledger=project.ledger
+        PLANNED,
+        main_process=workflow.is_main_process,
+        ledger=project.ledger,
+        keeps_unresolved=project.config.hosted.unresolved == "keep",
     )
 except GensightError as error:
     leave(error)

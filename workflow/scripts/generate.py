@@ -5,5 +5,7 @@ with logged(snakemake):
 
     samples, requests = snakemake.input.files
     determinants, ledger = snakemake.params.determinants, snakemake.params.ledger
-    conversation = generate(samples, requests, snakemake.output[0], ledger, determinants)
-    print(f"{conversation.asked} asked, {conversation.replayed} replayed from the ledger")
+    # From the config and no params: other limits, budgets or addresses make nothing again.
+    config = snakemake.config
+    counts = generate(samples, requests, snakemake.output[0], ledger, determinants, config)
+    print(f"{counts.asked} asked, {counts.replayed} replayed from the ledger")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
@@ -58,14 +58,16 @@ def write_rows(
     rows: Iterable[RowT],
     determinants: Mapping[str, Any],
     inputs: Iterable[str | Path] = (),
+    is_open: Callable[[RowT], bool] | None = None,
 ) -> int:
     """Write a stage's file under a temporary name and rename it; return the number of rows.
 
     `inputs` are the Parquet files that the rows were made from: their content digests are kept,
-    so that a later change of one of them shows. Rows are held one row group at a time.
+    so that a later change of one of them shows. Rows are held one row group at a time. `is_open`
+    says of a row whether its question got no answer: the file's metadata count them.
     """
     with replacing(path) as temporary:
-        return _write(temporary, row, iter(rows), determinants, inputs)
+        return _write(temporary, row, iter(rows), determinants, inputs, is_open)
 
 
 def _write(
@@ -74,8 +76,9 @@ def _write(
     rows: Iterator[RowT],
     determinants: Mapping[str, Any],
     inputs: Iterable[str | Path],
+    is_open: Callable[[RowT], bool] | None,
 ) -> int:
-    schema, content, count = schema_of(row), hashlib.sha256(), 0
+    schema, content, count, unresolved = schema_of(row), hashlib.sha256(), 0, 0
     heavy = [field.name for field in schema if field.type in (PICTURE, ARRAY)]
     with pq.ParquetWriter(path, schema, **_encoding(schema)) as writer:
         for group in _row_groups(rows, heavy):
@@ -84,11 +87,13 @@ def _write(
             content.update(batch.serialize())
             writer.write_batch(batch, row_group_size=len(group))
             count += len(group)
+            unresolved += sum(map(is_open, group)) if is_open else 0
         footer = Footer(
             stage=str(determinants.get("stage", row.__name__.lower())),
             digest=digest_of(determinants),
             content=content.hexdigest(),
             rows=count,
+            unresolved=unresolved,
             inputs={name: read_footer(name).content for name in map(str, inputs)},
             determinants=dict(determinants),
         )

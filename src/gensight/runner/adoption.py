@@ -40,7 +40,7 @@ def adopt(ledger: Path, model: str, generations: Path) -> Path:
 
 
 class AdoptedReplies:
-    """The final replies of a model's adopted files by key; rows are read when asked for."""
+    """The answers in a model's adopted files by key; rows are read when asked for."""
 
     def __init__(self, folder: Path) -> None:
         from gensight.records import Generation, RowFile
@@ -59,7 +59,7 @@ class AdoptedReplies:
         self._last: tuple[tuple[Path, int], list[Generation]] | None = None
 
     def _index(self, path: Path) -> None:
-        from gensight.outcomes import FINAL
+        from gensight.outcomes import MODEL_OUTCOMES
 
         file, first, group = self._files[path], 0, 0
         keys = zip(file.column("request_key"), file.column("outcome"), strict=True)
@@ -67,7 +67,7 @@ class AdoptedReplies:
             while index - first >= file.file.metadata.row_group(group).num_rows:
                 first += file.file.metadata.row_group(group).num_rows
                 group += 1
-            if outcome in FINAL:
+            if outcome in MODEL_OUTCOMES:
                 self._place[key] = (path, group, index - first)
 
     def find(self, key: str) -> Generation | None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gensight.errors import RecordError
-from gensight.providers import Exchange
+from gensight.providers.exchange import NOT_SENT_ERRORS, Exchange
 
 SCHEMA_VERSION = 1
 #: How long a reader waits for a writer, and the other way round.
@@ -249,7 +249,12 @@ class Book:
         return [
             (
                 Exchange(
-                    method, url, status=status, headers=json.loads(headers), body=None, error=error
+                    method,
+                    url,
+                    sent=error not in NOT_SENT_ERRORS,
+                    status=status,
+                    headers=json.loads(headers),
+                    error=error,
                 ),
                 blob,
             )

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-import time
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from gensight.digests import digest_of, digest_of_bytes, seed_of
-from gensight.models import Adapter, Part, Reply, Turn
+from gensight.models import Part, Turn
 from gensight.outcomes import Outcome
 from gensight.records import Generation, Request, Sample
-from gensight.runner.ledger import Entry, Ledger
+from gensight.runner.ledger import Ledger
+from gensight.runner.questions import Answer, Asker, Question
 
 KEY_VERSION = 1
-#: The first answers of an opened model take longer, and their times are left out (assumed: ProbeGen
-#: Appendix B warms up and does not say how long).
-ASSUMED_WARM_UP_ANSWERS = 3
 
 
 @dataclass(frozen=True)
@@ -30,48 +27,67 @@ class Setting:
     severity: float | None = None
 
 
+@dataclass(frozen=True)
+class Ladder:
+    """The lengths that a cut reply is asked again with, each under a key of its own (CASES GRD-1).
+
+    `setting` is the name of the limit in the generation block.
+    """
+
+    setting: str = ""
+    rungs: tuple[int, ...] = ()
+
+
 @dataclass
 class Conversation:
     """A model that answers requests about one benchmark.
 
-    `open_adapter` is called at the first miss only: weights load and connections open when there
-    is something to ask. `identity` is all that determines answers besides the turns: protocol,
-    adapter version, generation block. `standardise` brings an input picture to the sent size.
+    `identity` is all that determines answers besides the turns: protocol, adapter version,
+    generation block. `standardise` brings an input picture to the sent size. `asker` is asked where
+    the ledger has no reply. A hosted model must answer under the id that was asked for, or under
+    one that `answered_as` allows: None where ids mean nothing.
     """
 
     model: str
     benchmark: str
+    prompt: str
     identity: Mapping[str, Any]
     reads_truth: bool
+    is_hosted: bool
     ledger: Ledger
-    open_adapter: Callable[[], Adapter]
+    asker: Asker
     standardise: Callable[[bytes], bytes]
-    keeps_times: bool = True
-    asked: int = 0
-    replayed: int = 0
-
-    @cached_property
-    def adapter(self) -> Adapter:
-        """Return the opened model."""
-        return self.open_adapter()
+    answered_as: Sequence[str] | None = None
+    ladder: Ladder = Ladder()
 
     def play(self, request: Request, sample: Sample, setting: Setting) -> Iterator[Generation]:
-        """Yield one row per turn; a turn that fails ends the conversation as its final answer."""
+        """Yield one row per answer; a turn that fails ends the conversation as its final answer."""
         image = self.standardise(sample.image["bytes"])
-        replies: list[tuple[Entry, list[bytes]]] = []
+        replies: list[Answer] = []
         for index, turn in enumerate(request.turns):
             parent = replies[-1][0].key if replies else None
             parts = tuple(self._part(part, image, replies) for part in turn["parts"])
-            reply = self._ask(parts, turn["answer_form"], sample, setting, parent)
+            for question in self._rungs(parts, turn["answer_form"], sample, setting, parent):
+                reply = self._answer(question)
+                is_cut = reply[0].outcome == Outcome.TRUNCATED and not question.is_last
+                last_turn = index == len(request.turns) - 1 or reply[0].outcome != Outcome.OK
+                final = last_turn and not is_cut
+                parent_key = question.asked["parent_key"]
+                yield self._row(request, index, final, setting, parent_key, reply)
+                if not is_cut:
+                    break
             replies.append(reply)
-            final = index == len(request.turns) - 1 or reply[0].outcome != Outcome.OK
-            yield self._row(request, index, final, setting, parent, reply)
             if final:
                 return
 
-    def _part(
-        self, part: Mapping[str, Any], image: bytes, replies: list[tuple[Entry, list[bytes]]]
-    ) -> Part:
+    def first_question(self, request: Request, sample: Sample, setting: Setting) -> Question:
+        """Return the first turn as it is asked: what `explain-miss` compares."""
+        image = self.standardise(sample.image["bytes"])
+        turn = request.turns[0]
+        parts = tuple(self._part(part, image, []) for part in turn["parts"])
+        return next(self._rungs(parts, turn["answer_form"], sample, setting, None))
+
+    def _part(self, part: Mapping[str, Any], image: bytes, replies: Sequence[Answer]) -> Part:
         if part["kind"] == "image":
             return Part("image", image=image)
         if part["kind"] == "text":
@@ -81,52 +97,53 @@ class Conversation:
             return Part("image", image=images[0])
         return Part("text", text=entry.text or "")
 
-    def _ask(
+    def _rungs(
         self,
         parts: tuple[Part, ...],
         answer_form: str,
         sample: Sample,
         setting: Setting,
         parent: str | None,
-    ) -> tuple[Entry, list[bytes]]:
-        asked = self._canonical(parts, answer_form, sample, setting, parent)
-        key = digest_of(asked)
-        found = self.ledger.find(key)
-        if found is None:
-            with self.ledger.claim(key):
-                found = self.ledger.find(key) or self._send(
-                    key, asked, parts, answer_form, sample, setting
-                )
-        else:
-            self.replayed += 1
-        return found
+    ) -> Iterator[_Rung]:
+        """Yield the question of a turn, and the same with each rung of the ladder after it."""
+        for place, max_tokens in enumerate([None, *self.ladder.rungs]):
+            asked = self._canonical(parts, answer_form, sample, setting, parent, max_tokens)
+            turn = Turn(
+                parts=parts,
+                answer_form=json.loads(answer_form),
+                seed=asked["seed"],
+                repeat=setting.repeat,
+                severity=setting.severity,
+                max_tokens=max_tokens,
+                truth=sample if self.reads_truth else None,
+            )
+            question = _Rung(
+                digest_of(asked),
+                asked,
+                turn,
+                self.benchmark,
+                self.prompt,
+                sample.sample_id,
+                is_last=place == len(self.ladder.rungs),
+            )
+            yield question
+            parent = question.key
 
-    def _send(
-        self,
-        key: str,
-        asked: dict[str, Any],
-        parts: tuple[Part, ...],
-        answer_form: str,
-        sample: Sample,
-        setting: Setting,
-    ) -> tuple[Entry, list[bytes]]:
-        turn = Turn(
-            parts=parts,
-            answer_form=json.loads(answer_form),
-            seed=asked["seed"],
-            repeat=setting.repeat,
-            severity=setting.severity,
-            truth=sample if self.reads_truth else None,
-        )
-        # Opened before the clock starts: loading weights is no part of an answer's time.
-        adapter = self.adapter
-        started = time.monotonic()
-        reply: Reply = adapter.answer(turn)
-        latency_s = time.monotonic() - started
-        warm_up = self.asked < ASSUMED_WARM_UP_ANSWERS
-        self.asked += 1
-        entry = self.ledger.record(key, reply, asked, latency_s, warm_up=warm_up)
-        return entry, list(reply.images)
+    def _answer(self, question: Question) -> Answer:
+        entry, images = self.ledger.find(question.key) or self.asker.ask(question)
+        if self._is_another_model(entry.answered_model):
+            entry = replace(entry, outcome=str(Outcome.MODEL_MISMATCH), detail=entry.answered_model)
+        return entry, images
+
+    def _is_another_model(self, answered: str | None) -> bool:
+        """Say whether a reply came from a model that was not asked for; kept, and never scored.
+
+        Looked at whenever a reply is used, so that allowing the id later costs nothing.
+        """
+        if self.answered_as is None or answered is None:
+            return False
+        allowed = [self.identity["generation"]["model"], *self.answered_as]
+        return not any(fnmatchcase(answered, pattern) for pattern in allowed)
 
     def _canonical(
         self,
@@ -135,27 +152,30 @@ class Conversation:
         sample: Sample,
         setting: Setting,
         parent: str | None,
+        max_tokens: int | None,
     ) -> dict[str, Any]:
         """Return everything that an answer may depend on, absences included."""
-        seed = seed_of(
-            self.identity["generation"].get("seed", 0),
-            self.model,
-            self.benchmark,
-            sample.sample_id,
-            setting.repeat,
-        )
+        rung = {} if max_tokens is None else {self.ladder.setting: max_tokens}
         return {
             "key_version": KEY_VERSION,
             **self.identity,
+            "generation": {**self.identity["generation"], **rung},
             "parts": [_canonical_part(part) for part in parts],
             "parent_key": parent,
-            "seed": seed,
+            "seed": self._seed(sample, setting),
             "repeat": setting.repeat,
             "severity": setting.severity,
             # Only models that are handed the truth and the form can depend on them.
             "truth": truth_digest(sample) if self.reads_truth else None,
             "answer_form": answer_form if self.reads_truth else None,
         }
+
+    def _seed(self, sample: Sample, setting: Setting) -> int | None:
+        """Return the seed of an answer; None for a hosted model that is sent none."""
+        seed = self.identity["generation"].get("seed")
+        if seed is None and self.is_hosted:
+            return None
+        return seed_of(seed or 0, self.model, self.benchmark, sample.sample_id, setting.repeat)
 
     def _row(
         self,
@@ -164,11 +184,13 @@ class Conversation:
         final: bool,
         setting: Setting,
         parent: str | None,
-        reply: tuple[Entry, list[bytes]],
+        reply: Answer,
     ) -> Generation:
         entry, images = reply
         # With several pictures the first is the answer and the number is kept (PROTOCOLS API-2).
         image = {"bytes": images[0], "path": None} if images else None
+        # Reference models open in no time: their speed means nothing.
+        keeps_times = not self.reads_truth
         return Generation(
             request_key=entry.key,
             parent_key=parent,
@@ -184,14 +206,26 @@ class Conversation:
             text=entry.text,
             image=image,
             images_returned=len(images) if entry.images_returned is None else entry.images_returned,
-            requested_model=self.model,
+            requested_model=self._requested_model(),
             answered_model=entry.answered_model,
-            latency_s=entry.latency_s if self.keeps_times else None,
-            peak_memory_gb=entry.peak_memory_gb if self.keeps_times else None,
+            attempts=entry.attempts,
+            latency_s=entry.latency_s if keeps_times else None,
+            peak_memory_gb=entry.peak_memory_gb if keeps_times else None,
             device=entry.device,
-            warm_up=entry.warm_up if self.keeps_times else None,
+            warm_up=entry.warm_up if keeps_times else None,
+            cost_usd=entry.cost_usd,
             usage=entry.usage,
         )
+
+    def _requested_model(self) -> str:
+        return str(self.identity["generation"]["model"]) if self.is_hosted else self.model
+
+
+@dataclass(frozen=True)
+class _Rung(Question):
+    """A question on the ladder of lengths."""
+
+    is_last: bool = True
 
 
 def _canonical_part(part: Part) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from gensight.atomic import write_bytes
 from gensight.digests import canonical_json, digest_of_bytes
 from gensight.errors import RecordError
 from gensight.models import Reply
-from gensight.outcomes import FINAL
+from gensight.outcomes import MODEL_OUTCOMES
 from gensight.runner.adoption import AdoptedReplies, adopted_folder
 
 
@@ -86,13 +86,13 @@ class Ledger:
             lock.close()
 
     def find(self, key: str) -> tuple[Entry, list[bytes]] | None:
-        """Return the final reply to a key with its pictures, or None if it must be asked."""
+        """Return the answer to a key with its pictures, or None if it must be asked."""
         path = self.entry_path(key)
         if path.exists():
             entry = _read_entry(path)
             blobs = [self.blob_path(digest) for digest in entry.images]
-            # An outcome that is not final (quota, time-out) is as good as no reply: ask again.
-            if entry.outcome in FINAL and all(blob.exists() for blob in blobs):
+            # A question that got no answer (quota, time-out) is as good as not asked: ask again.
+            if entry.outcome in MODEL_OUTCOMES and all(blob.exists() for blob in blobs):
                 return entry, [blob.read_bytes() for blob in blobs]
         return self._find_adopted(key)
 
@@ -100,17 +100,15 @@ class Ledger:
         self,
         key: str,
         reply: Reply,
-        asked: dict[str, Any],
-        latency_s: float,
-        *,
-        warm_up: bool | None = None,
+        asked: Mapping[str, Any],
+        latency_s: float | None,
+        **facts: Any,
     ) -> Entry:
-        """Keep a reply: pictures first, then the entry that names them."""
-        digests = []
-        for image in reply.images:
-            digests.append(digest_of_bytes(image))
-            if not self.blob_path(digests[-1]).exists():
-                write_bytes(self.blob_path(digests[-1]), image, durable=self.durable)
+        """Keep a reply: pictures first, then the entry that names them.
+
+        `facts` are further fields of the entry: whether the model had warmed up, attempts, cost.
+        """
+        digests = [self.keep(image) for image in reply.images]
         entry = Entry(
             key,
             str(reply.outcome),
@@ -122,13 +120,20 @@ class Ledger:
             latency_s,
             reply.peak_memory_gb,
             reply.device,
-            warm_up,
-            asked,
-            len(digests),
+            asked=dict(asked),
+            images_returned=len(digests),
+            **facts,
         )
         kept = canonical_json(asdict(entry)).encode()
         write_bytes(self.entry_path(key), kept, durable=self.durable)
         return entry
+
+    def keep(self, content: bytes) -> str:
+        """Keep bytes under their digest, and return it."""
+        digest = digest_of_bytes(content)
+        if not self.blob_path(digest).exists():
+            write_bytes(self.blob_path(digest), content, durable=self.durable)
+        return digest
 
     def _find_adopted(self, key: str) -> tuple[Entry, list[bytes]] | None:
         """Return a reply out of an archive: its cell's Parquet file serves as it is."""

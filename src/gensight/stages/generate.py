@@ -3,61 +3,163 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from gensight import images, models
+from gensight.outcomes import MODEL_OUTCOMES
 from gensight.records import Generation, Request, RowFile, Sample, SampleStore, write_rows
-from gensight.runner.conversation import Conversation, Setting
+from gensight.runner.conversation import Conversation, Ladder, Setting
 from gensight.runner.ledger import Ledger
+from gensight.runner.questions import HereAsker, NobodyAsks
+from gensight.specs import declared
+from gensight.specs.protocols import PROTOCOLS
 
 #: Input pictures kept at the sent size: the settings of one request reuse the same picture.
 STANDARDISED_PICTURES_KEPT = 4
 
 
+@dataclass(frozen=True)
+class Counts:
+    """What a shard took: answers in all, and how many were asked for now."""
+
+    answers: int
+    asked: int
+
+    @property
+    def replayed(self) -> int:
+        """Return how many answers the ledger had."""
+        return max(self.answers - self.asked, 0)
+
+
+@dataclass(frozen=True)
+class Shard:
+    """The questions of one file: requests of some ranks, their samples, the model's settings."""
+
+    requests: RowFile[Request]
+    samples: SampleStore
+    plan: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, samples: str, requests: str, plan: Mapping[str, Any]) -> Shard:
+        """Open the files of a shard; errors as `RowFile`."""
+        asked = RowFile(requests, Request, plan["requests"])
+        return cls(asked, SampleStore(RowFile(samples, Sample, plan["requests"]["samples"])), plan)
+
+    def questions(self) -> Iterator[tuple[Request, Setting]]:
+        """Yield every request with every setting that it is asked in, by rank."""
+        first, last = self.plan["ranks"]
+        settings = [
+            Setting(repeat=repeat, severity=severity)
+            for severity in self.plan["generation"].get("severities") or [None]
+            for repeat in range(self.plan["repeats"])
+        ]
+        for request in self.requests:
+            if first <= request.rank and (last is None or request.rank < last):
+                yield from ((request, setting) for setting in settings)
+
+    def answers(self, conversation: Conversation) -> Iterator[Generation]:
+        """Yield the rows of the shard, in the order of its questions."""
+        for request, setting in self.questions():
+            yield from played(conversation, request, self.samples[request.sample_ids[0]], setting)
+
+
 def generate(
-    samples: str, requests: str, output: str, ledger: str, determinants: Mapping[str, Any]
-) -> Conversation:
-    """Write one shard of a cell's generations; return the conversation with its counts.
+    samples: str,
+    requests: str,
+    output: str,
+    ledger: str,
+    determinants: Mapping[str, Any],
+    config: Mapping[str, Any] | None = None,
+) -> Counts:
+    """Write one shard of a cell's generations.
 
     Rerunning is harmless: replies that the ledger holds are replayed, and nothing is opened or
-    loaded unless one is missing.
+    loaded unless one is missing. `config` says on what terms a hosted model is asked.
+
+    Raises:
+        BudgetError, ParkedError, UnresolvedError: a hosted model could not be asked everything.
     """
-    asked = RowFile(requests, Request, determinants["requests"])
-    store = SampleStore(RowFile(samples, Sample, determinants["requests"]["samples"]))
-    conversation = _conversation(store, ledger, determinants)
-    rows = _answers(conversation, asked, store, determinants)
-    write_rows(output, Generation, rows, determinants, [samples, requests])
-    return conversation
+    shard = Shard.of(samples, requests, determinants)
+    conversation = conversation_of(shard, ledger)
+    asked = 0
+    if conversation.is_hosted:
+        from gensight.stages.buy import buy
+
+        asked = buy(shard, conversation, config or {})
+    answers, inputs = shard.answers(conversation), [samples, requests]
+    rows = write_rows(output, Generation, answers, determinants, inputs, is_open=_is_open)
+    if isinstance(conversation.asker, HereAsker):
+        asked = conversation.asker.asked
+    return Counts(rows, asked)
 
 
-def _conversation(store: SampleStore, ledger: str, plan: Mapping[str, Any]) -> Conversation:
-    module = models.load(plan["adapter"])
+def conversation_of(shard: Shard, ledger: str | Path) -> Conversation:
+    """Return the conversation of a shard's model; a hosted one asks nobody yet."""
+    plan = shard.plan
+    protocol = PROTOCOLS[plan["adapter"]]
+    kept = Ledger(Path(ledger), plan["model"], durable=protocol.kind == "hosted")
+    if protocol.kind == "hosted":
+        asker, fit, reads_truth = NobodyAsks(), None, False
+    else:
+        module = models.load(plan["adapter"])
+        reads_truth = module.READS_TRUTH
 
-    @cache
-    def _open_adapter() -> models.Adapter:
-        held_out = _HeldOut(store.samples) if module.READS_TRUTH else []
-        return module.open_model(plan["generation"], held_out)
+        @cache
+        def _open_adapter() -> models.Adapter:
+            held_out = _HeldOut(shard.samples.samples) if reads_truth else []
+            return module.open_model(plan["generation"], held_out)
 
+        asker = HereAsker(kept, _open_adapter)
+        # Reference models open in no time; their answers also follow from what they were fitted on.
+        fit = _open_adapter().fit_digest if reads_truth else None
     identity = {
         "adapter": plan["adapter"],
         "adapter_version": plan["adapter_version"],
         # Severities are keys of their own: adding one must not ask the others again.
-        "generation": {k: v for k, v in plan["generation"].items() if k != "severities"},
-        # Reference models open in no time; their answers also follow from what they were fitted on.
-        "fit": _open_adapter().fit_digest if module.READS_TRUTH else None,
+        "generation": {
+            k: v for k, v in plan["generation"].items() if k not in ("severities", "length_ladder")
+        },
+        "fit": fit,
     }
     return Conversation(
         model=plan["model"],
         benchmark=plan["requests"]["samples"]["benchmark"],
+        prompt=plan["requests"]["prompt"],
         identity=identity,
-        reads_truth=module.READS_TRUTH,
-        ledger=Ledger(Path(ledger), plan["model"]),
-        open_adapter=_open_adapter,
+        reads_truth=reads_truth,
+        is_hosted=protocol.kind == "hosted",
+        ledger=kept,
+        asker=asker,
         standardise=_standardiser(plan["exif"] == "apply"),
-        keeps_times=not module.READS_TRUTH,
+        ladder=_ladder(plan),
     )
+
+
+def played(
+    conversation: Conversation, request: Request, sample: Sample, setting: Setting
+) -> Iterator[Generation]:
+    """Yield the rows of one request; an error tells the sample it was met at."""
+    try:
+        yield from conversation.play(request, sample, setting)
+    except Exception as error:
+        error.add_note(f"while answering sample {sample.sample_id}")
+        raise
+
+
+def _ladder(plan: Mapping[str, Any]) -> Ladder:
+    """Return the lengths that a cut reply is asked again with, where the adapter has a limit."""
+    rungs = plan["generation"].get("length_ladder") or ()
+    if not rungs:
+        return Ladder()
+    limit = declared.constants("models", plan["adapter"])["SPENDS"]["max_tokens"]
+    return Ladder(limit, tuple(rungs))
+
+
+def _is_open(row: Generation) -> bool:
+    return row.outcome not in MODEL_OUTCOMES
 
 
 def _standardiser(orient: bool) -> Callable[[bytes], bytes]:
@@ -83,27 +185,3 @@ class _HeldOut(Sequence[Sample]):
 
     def __len__(self) -> int:
         return len(self._rows)
-
-
-def _answers(
-    conversation: Conversation,
-    requests: RowFile[Request],
-    store: SampleStore,
-    plan: Mapping[str, Any],
-) -> Iterator[Generation]:
-    first, last = plan["ranks"]
-    settings = [
-        Setting(repeat=repeat, severity=severity)
-        for severity in plan["generation"].get("severities") or [None]
-        for repeat in range(plan["repeats"])
-    ]
-    for request in requests:
-        if request.rank < first or (last is not None and request.rank >= last):
-            continue
-        sample = store[request.sample_ids[0]]
-        for setting in settings:
-            try:
-                yield from conversation.play(request, sample, setting)
-            except Exception as error:
-                error.add_note(f"while answering sample {sample.sample_id}")
-                raise

@@ -1,0 +1,377 @@
+"""The desk of a hosted model: where its questions wait for their turn, are paid for and sent.
+
+For every question, in this order: the most that it may cost is reserved and an attempt is written
+and committed (`gensight.runner.book`); it is sent, once; the reply's bytes are kept; they are read;
+the answer is kept in the ledger; the attempt is closed with what it cost. Whenever the process
+ends, the next desk knows how far each question had come: a reply that was kept is read and not
+asked for again, and a request without one is in doubt.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from gensight import providers
+from gensight.errors import BudgetError, GensightError, ModelGoneError, ParkedError
+from gensight.models import HostedAdapter, Reply
+from gensight.outcomes import MODEL_OUTCOMES, Outcome
+from gensight.providers import Exchange, Fault, FaultKind, secrets
+from gensight.providers.usage import Usage
+from gensight.runner import retries
+from gensight.runner.book import Attempt, Book, Intent, Stop
+from gensight.runner.clock import Clock, SystemClock
+from gensight.runner.ledger import Entry, Ledger
+from gensight.runner.pace import Pace
+from gensight.runner.progress import Progress
+from gensight.runner.purse import Purse
+from gensight.runner.questions import Answer, Question
+from gensight.runner.terms import Terms
+from gensight.runner.wire import FollowLaterError, Wire
+
+#: How often a question that waits for its turn looks whether it is still wanted.
+LOOK_EVERY_S = 0.5
+
+
+class Desk:
+    """Asks one hosted model; `ask` may be called by many threads at once.
+
+    `unresolved` holds how questions ended for now that got no answer, by key.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        terms: Terms,
+        book: Book,
+        adapter: HostedAdapter,
+        progress: Progress,
+        clock: Clock | None = None,
+    ) -> None:
+        self.unresolved: dict[str, Entry] = {}
+        self.asked = 0
+        self._ledger, self._terms, self._book, self._adapter = ledger, terms, book, adapter
+        self._progress, self._clock = progress, clock or SystemClock()
+        self._wire = Wire(ledger, book, adapter, self._clock)
+        self._fault_of = providers.load(terms.provider).fault_of
+        self._pace = Pace(terms.per_minute, book.next_at(terms.api_model))
+        self._purse = Purse(ledger.root, terms.run, terms.budget, book)
+        #: One question at a time passes: what is paced, reserved and written belongs together.
+        self._gate = threading.Lock()
+        #: Guards the pace and the counters, and wakes whoever waits for money.
+        self._changed = threading.Condition()
+        self._in_flight = 0
+        self._failed_in_a_row = 0
+        self._resent = 0
+        self._closed: GensightError | None = None
+        self._settle_left_behind()
+
+    def close(self, reason: GensightError) -> None:
+        """Send nothing more; what is in flight is still waited for and kept."""
+        with self._changed:
+            self._closed = self._closed or reason
+            self._changed.notify_all()
+
+    def ask(self, question: Question) -> Answer:
+        """Return the answer to a question, or how it ended for now, which is kept nowhere.
+
+        Raises:
+            ParkedError: the provider or the model takes no requests for now.
+            BudgetError: the money is spent.
+            GensightError: nothing more is sent, for another reason.
+        """
+        found = self._ledger.find(question.key) or self._read_left_behind(question)
+        answer = found or self._ask(question)
+        if answer[0].outcome not in MODEL_OUTCOMES:
+            self.unresolved[question.key] = answer[0]
+        self._progress.ended(answer[0])
+        return answer
+
+    def _ask(self, question: Question) -> Answer:
+        earlier = self._book.attempts_of(question.key)
+        in_doubt = [a for a in earlier if a.ended is None or a.end == FaultKind.IN_DOUBT]
+        if in_doubt and not self._may_resend():
+            return self._open_end(question, Outcome.IN_DOUBT, in_doubt[-1].detail)
+        for tried in range(self._terms.hosted.attempts):
+            try:
+                answer, fault = self._try(question, len(earlier) + tried)
+            except FollowLaterError as error:
+                # The attempt stays open with what was kept of it: fetched later, never sent again.
+                return self._open_end(question, Outcome.IN_DOUBT, str(error))
+            if answer is not None:
+                return answer
+            if not self._goes_on(fault, tried):
+                break
+        return self._open_end(question, retries.UNRESOLVED[fault.kind], fault.detail)
+
+    def _try(self, question: Question, ordinal: int) -> tuple[Answer | None, Fault]:
+        """Send a question once; return its answer, or None and what went wrong."""
+        most = self._terms.most(question.turn)
+        with self._passed(question, ordinal, most) as attempt:
+            started = self._clock.monotonic()
+            exchanges, refused = self._sent(question, attempt)
+            if refused is not None:
+                return None, refused
+            latency_s = self._clock.monotonic() - started
+            fault = self._fault_of(exchanges[-1])
+            if fault is None or fault.kind in retries.ANSWERS:
+                answer = self._keep(question, attempt, exchanges, fault, latency_s, ordinal)
+                return answer, Fault(FaultKind.MALFORMED, "")
+            self._close_attempt(attempt, fault)
+            return None, fault
+
+    def _sent(self, question: Question, attempt: int) -> tuple[list[Exchange], Fault | None]:
+        """Send a turn; one that the adapter cannot put into a request is nobody else's fault."""
+        try:
+            return self._wire.send(question.turn, attempt, self._fault_of), None
+        except FollowLaterError:
+            raise
+        except GensightError as error:
+            fault = Fault(FaultKind.BAD_REQUEST, " ".join(str(error).split()))
+            self._close_attempt(attempt, fault)
+            return [], fault
+        except Exception:
+            # The wire hands over whatever left the machine: nothing did.
+            if not self._book.exchanges(attempt):
+                self._close_attempt(attempt, Fault(FaultKind.NOT_SENT, "an error in the adapter"))
+            raise
+
+    # -- before sending
+
+    @contextmanager
+    def _passed(self, question: Question, ordinal: int, most: Usage) -> Iterator[int]:
+        """Wait for pace and money; yield the id of the attempt, which is committed by then."""
+        usd = self._terms.price.cost_usd(most)
+        with self._gate:
+            self._wait_for_pace()
+            attempt = self._open_attempt(question, ordinal, usd)
+            with self._changed:
+                self.asked += 1
+                self._in_flight += 1
+                amounts = {"requests": 1, "tokens": most.tokens, "images": most.images}
+                self._keep_pace(self._pace.take(self._clock.time(), amounts))
+        try:
+            yield attempt
+        finally:
+            with self._changed:
+                self._in_flight -= 1
+                self._changed.notify_all()
+
+    def _wait_for_pace(self) -> None:
+        while True:
+            self._refuse_if_closed()
+            with self._changed:
+                wait_s = self._pace.wait_s(self._clock.time())
+            if wait_s <= 0:
+                return
+            self._clock.sleep(min(wait_s, LOOK_EVERY_S))
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed is not None:
+            raise self._closed
+
+    def _open_attempt(self, question: Question, ordinal: int, usd: float) -> int:
+        terms = self._terms
+        intent = Intent(
+            key=question.key,
+            ordinal=ordinal,
+            run=terms.run,
+            model=terms.model,
+            api_model=terms.api_model,
+            benchmark=question.benchmark,
+            prompt=question.prompt,
+            reserved_usd=usd,
+        )
+        while True:
+            with self._purse.reserving(terms.model, usd) as there_is_money:
+                if there_is_money:
+                    return self._book.open_attempt(intent, self._clock.time())
+            self._wait_for_money(usd)
+            self._refuse_if_closed()
+
+    def _wait_for_money(self, usd: float) -> None:
+        """Wait until a request in flight gives back what it did not cost; give up if none is."""
+        with self._changed:
+            if self._in_flight > 0:
+                self._changed.wait(LOOK_EVERY_S)
+                return
+        model, left = self._terms.model, max(self._purse.left_usd(self._terms.model), 0.0)
+        raise BudgetError(
+            f"the budget is spent: a request to {model} may cost {usd:.4f} USD and {left:.4f} are "
+            f"left; raise budget.usd (or budget.models.{model}) in the config and run the same "
+            f"again: what was bought is kept"
+        )
+
+    # -- after sending
+
+    def _keep(
+        self,
+        question: Question,
+        attempt: int,
+        exchanges: Sequence[Exchange],
+        fault: Fault | None,
+        latency_s: float | None,
+        ordinal: int,
+    ) -> Answer:
+        """Read the answer out of kept round trips, keep it, and settle what it cost."""
+        if fault is None:
+            reply = self._adapter.read(exchanges)
+        else:
+            reply = Reply(outcome=str(retries.ANSWERS[fault.kind]), detail=fault.detail)
+        usage, most = Usage.from_json(reply.usage), self._terms.most(question.turn)
+        paid = {
+            "cost_usd": self._cost_usd(fault, usage, most),
+            "price_date": self._terms.price_date,
+        }
+        entry = self._ledger.record(
+            question.key,
+            replace(reply, detail=secrets.scrub(reply.detail) if reply.detail else None),
+            question.asked,
+            latency_s,
+            attempts=ordinal + 1,
+            raw=[blob for _, blob in self._book.exchanges(attempt) if blob],
+            **paid,
+        )
+        now = self._clock.time()
+        self._book.close_attempt(
+            attempt, entry.outcome, now, detail=entry.detail, usage=reply.usage, **paid
+        )
+        with self._changed:
+            self._failed_in_a_row = 0
+            if usage is not None:
+                unused = {"tokens": max(most.tokens - usage.tokens, 0)}
+                self._keep_pace(self._pace.give_back(now, unused))
+        return entry, list(reply.images)
+
+    def _cost_usd(self, fault: Fault | None, usage: Usage | None, most: Usage) -> float:
+        """Return what an answer cost: by what it says it used, else the most that it may have.
+
+        A request that moderation refused before anything was made is free; a reply that cannot be
+        read may have been billed.
+        """
+        if fault is not None and fault.kind == FaultKind.REFUSED_INPUT:
+            return 0.0
+        return self._terms.price.cost_usd(most if usage is None else usage)
+
+    def _close_attempt(self, attempt: int, fault: Fault) -> None:
+        """Close an attempt that got no answer: free of charge, unless nobody knows."""
+        cost_usd = None if fault.kind == FaultKind.IN_DOUBT else 0.0
+        detail = secrets.scrub(fault.detail)
+        now = self._clock.time()
+        self._book.close_attempt(attempt, str(fault.kind), now, detail=detail, cost_usd=cost_usd)
+
+    def _goes_on(self, fault: Fault, tried: int) -> bool:
+        """Say whether the same question is sent again; hold back or stop what must be."""
+        if fault.kind in retries.STOPS_PROVIDER | retries.STOPS_MODEL:
+            self._stop(fault, fault.until_s)
+        if fault.kind not in retries.SAFE:
+            return False
+        if (fault.wait_s or 0.0) > self._terms.hosted.longest_wait_s:
+            self._stop(fault, fault.wait_s)
+            return False
+        if tried + 1 == self._terms.hosted.attempts:
+            return False
+        pause_s = retries.delay_s(tried, fault.wait_s)
+        with self._changed:
+            self._keep_pace(self._pace.hold(self._clock.time() + pause_s))
+        self._progress.held(fault, pause_s)
+        return True
+
+    def _stop(self, fault: Fault, until_s: float | None) -> None:
+        """Stop the provider, or the model, for this process and for those that follow."""
+        now = self._clock.time()
+        of_model = fault.kind in retries.STOPS_MODEL
+        found = Stop(
+            scope=f"model:{self._terms.api_model}" if of_model else "provider",
+            kind=str(fault.kind),
+            detail=secrets.scrub(fault.detail),
+            since=now,
+            until=now + (retries.PROBE_AFTER_S if until_s is None else until_s),
+        )
+        self._book.stop(found)
+        self.close(parked(self._terms, found))
+
+    def _open_end(self, question: Question, outcome: Outcome, detail: str | None) -> Answer:
+        """Return how a question ended for now; after too many in a row nothing more is sent."""
+        with self._changed:
+            self._failed_in_a_row += outcome != Outcome.IN_DOUBT
+            failed = self._failed_in_a_row
+        if failed >= retries.HOPELESS:
+            self.close(
+                GensightError(
+                    f"{self._terms.model}: {failed} requests in a row got no answer (the last one: "
+                    f"{outcome}, {detail}); nothing more was sent"
+                )
+            )
+        return Entry(question.key, str(outcome), detail=detail), []
+
+    def _may_resend(self) -> bool:
+        hosted = self._terms.hosted
+        with self._changed:
+            if hosted.in_doubt == "hold" or self._resent >= hosted.resend_at_most:
+                return False
+            self._resent += 1
+        return True
+
+    def _keep_pace(self, next_at: dict[str, float]) -> None:
+        self._book.set_next_at(self._terms.api_model, next_at)
+
+    # -- what an earlier runner left behind
+
+    def _settle_left_behind(self) -> None:
+        """Close what an earlier runner of this model left open and has an answer, or no reply."""
+        for attempt in self._book.open_attempts():
+            if (attempt.model, attempt.api_model) != (self._terms.model, self._terms.api_model):
+                continue
+            found = self._ledger.find(attempt.key)
+            if found is not None:
+                self._close_as(attempt, found[0])
+            elif not self._wire.kept(attempt.id):
+                fault = Fault(FaultKind.IN_DOUBT, "its runner ended before a reply came")
+                self._close_attempt(attempt.id, fault)
+
+    def _close_as(self, attempt: Attempt, entry: Entry) -> None:
+        self._book.close_attempt(
+            attempt.id,
+            entry.outcome,
+            self._clock.time(),
+            detail=entry.detail,
+            cost_usd=entry.cost_usd,
+            price_date=entry.price_date,
+            usage=entry.usage,
+        )
+
+    def _read_left_behind(self, question: Question) -> Answer | None:
+        """Return the answer of an attempt whose reply was kept and never read, if there is one."""
+        for attempt in self._book.attempts_of(question.key):
+            exchanges = self._wire.kept(attempt.id) if attempt.ended is None else []
+            if not exchanges:
+                continue
+            try:
+                exchanges = self._wire.finish(attempt.id, exchanges, self._fault_of)
+            except FollowLaterError as error:
+                return self._open_end(question, Outcome.IN_DOUBT, str(error))
+            fault = self._fault_of(exchanges[-1])
+            if fault is None or fault.kind in retries.ANSWERS:
+                return self._keep(question, attempt.id, exchanges, fault, None, attempt.ordinal)
+            self._close_attempt(attempt.id, fault)
+        return None
+
+
+def parked(terms: Terms, stop: Stop) -> GensightError:
+    """Return the one line about a provider, or a model, that takes no requests for now."""
+    if stop.kind == FaultKind.GONE:
+        since = datetime.fromtimestamp(stop.since, UTC)
+        return ModelGoneError(f"gone since {since:%Y-%m-%d}: {stop.detail}")
+    who = terms.provider if stop.scope == "provider" else terms.api_model
+    until = "until you lift it"
+    if stop.until is not None:
+        moment = datetime.fromtimestamp(stop.until, UTC)
+        until = f"until {moment:%Y-%m-%d %H:%M} UTC"
+    return ParkedError(
+        f"{who} takes no requests for now ({stop.kind}: {stop.detail}), nothing is sent {until}; "
+        f"run the same again later, or lift it with: gensight ledger lift {terms.provider}"
+    )

@@ -1,0 +1,57 @@
+"""Pace: how soon the next request may leave, so that no minute holds more than is allowed.
+
+Every limit is an axis (requests, tokens, images per minute). Sending pushes an axis's next time by
+what the request takes of it: requests leave evenly, without a burst at the start, and one number an
+axis is all that has to be kept from one job to the next (the generic cell rate algorithm).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+MINUTE_S = 60.0
+#: A server counts arrivals, and requests take different times to arrive: a minute here is a little
+#: longer than the server's, so that its own never holds one too many. Uses 96 % of what is allowed.
+STRETCH = 1.04
+#: The axis that a server's "not now" pushes; it has no rate.
+HOLD = "hold"
+
+
+class Pace:
+    """The pace of one model at one provider; times are seconds since 1970.
+
+    `per_minute` maps an axis to its limit; `next_at` is what an earlier pace left behind.
+    """
+
+    def __init__(self, per_minute: Mapping[str, float], next_at: Mapping[str, float]) -> None:
+        self._per_minute = dict(per_minute)
+        self.next_at = {axis: at for axis, at in next_at.items() if axis in (*per_minute, HOLD)}
+
+    def wait_s(self, now: float) -> float:
+        """Return how long nothing may be sent; 0 if a request may leave now."""
+        return max(0.0, *(at - now for at in self.next_at.values()), 0.0)
+
+    def take(self, now: float, amounts: Mapping[str, float]) -> Mapping[str, float]:
+        """Push every axis by what a request takes, which leaves now; return the new times.
+
+        A request that leaves a little late, for a timer is never exact, gives the time that it lost
+        to the next one; silence earns nothing.
+        """
+        for axis, limit in self._per_minute.items():
+            share_s = amounts.get(axis, 0.0) * MINUTE_S * STRETCH / limit
+            due = self.next_at.get(axis, 0.0)
+            self.next_at[axis] = (due if due >= now - share_s else now) + share_s
+        return self.next_at
+
+    def give_back(self, now: float, amounts: Mapping[str, float]) -> Mapping[str, float]:
+        """Return what a request was given and did not use; return the new times."""
+        for axis, amount in amounts.items():
+            if axis in self._per_minute:
+                share_s = amount * MINUTE_S * STRETCH / self._per_minute[axis]
+                self.next_at[axis] = max(now, self.next_at.get(axis, now) - share_s)
+        return self.next_at
+
+    def hold(self, until: float) -> Mapping[str, float]:
+        """Send nothing before a time that a server asked for; return the new times."""
+        self.next_at[HOLD] = max(until, self.next_at.get(HOLD, 0.0))
+        return self.next_at

@@ -1,0 +1,187 @@
+"""Buying: what a hosted model has not answered yet is asked, many questions at a time.
+
+First the ledger is gone through, and only what it has no answer to is asked; so an unchanged cell
+opens no connection, needs no key and no money. The rows of the cell are written afterwards, from
+the ledger alone and in order, so that its file does not depend on which answer came first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from gensight import doorway
+from gensight.errors import BudgetError, ModelGoneError, UnresolvedError
+from gensight.outcomes import MODEL_OUTCOMES, Outcome
+from gensight.records import Generation, Request, Sample
+from gensight.runner.conversation import Conversation, Setting
+from gensight.runner.crowd import work_through
+from gensight.runner.desk import Desk
+from gensight.runner.ledger import Entry
+from gensight.runner.opening import opened
+from gensight.runner.progress import Progress
+from gensight.runner.questions import NobodyAsks
+from gensight.runner.terms import Terms, terms_of
+from gensight.stages.generate import Shard, played
+
+#: So many questions without an answer are named; the book has all of them.
+NAMED = 10
+Open = tuple[Request, Setting]
+
+
+def buy(shard: Shard, conversation: Conversation, config: Mapping[str, Any]) -> int:
+    """Ask a hosted model what the ledger has no answer to; return how many requests were sent.
+
+    Afterwards the conversation asks nobody: it plays from the ledger, and what got no answer ends
+    as it did.
+
+    Raises:
+        BudgetError: something paid is missing, and there is no money for it.
+        ParkedError: the provider takes no requests for now.
+        UnresolvedError: questions stayed without an answer, and the config does not keep them so.
+    """
+    plan = shard.plan
+    terms = terms_of(config, Path.cwd(), plan["model"], plan["generation"])
+    conversation.answered_as = terms.spec.answered_as
+    missing, strangers = _look_up(shard, conversation)
+    _refuse_strangers(terms, strangers)
+    if not missing:
+        return 0
+    if terms.is_retired(datetime.now(UTC).date()):
+        known, asked = _Gone(f"retired on {terms.spec.retired.date}"), 0
+    else:
+        _refuse_without_money(terms, conversation, shard, missing)
+        try:
+            known, asked = _ask(shard, conversation, terms, missing)
+        except ModelGoneError as error:
+            known, asked = _Gone(str(error)), 0
+    conversation.asker = NobodyAsks(known)
+    _refuse_unresolved(shard, conversation, terms)
+    return asked
+
+
+def _look_up(shard: Shard, conversation: Conversation) -> tuple[list[Open], Counter[str]]:
+    """Return the questions that are not answered, and the strange models that answered others."""
+    missing, strangers = [], Counter[str]()
+    for request, setting in shard.questions():
+        sample = shard.samples[request.sample_ids[0]]
+        for row in played(conversation, request, sample, setting):
+            if row.outcome == Outcome.NOT_RUN:
+                missing.append((request, setting))
+            elif row.outcome == Outcome.MODEL_MISMATCH:
+                strangers[str(row.answered_model)] += 1
+    return missing, strangers
+
+
+def _refuse_strangers(terms: Terms, strangers: Mapping[str, int]) -> None:
+    if strangers:
+        told = ", ".join(f"{name} ({number})" for name, number in sorted(strangers.items()))
+        raise UnresolvedError(
+            f"{terms.model}: {terms.api_model} was asked and another model answered: {told}; if "
+            f"that is what you want to measure, add its id to answered_as in "
+            f"config/models/{terms.model}.yaml (the answers are kept and will be used)"
+        )
+
+
+def _refuse_without_money(
+    terms: Terms, conversation: Conversation, shard: Shard, missing: Sequence[Open]
+) -> None:
+    """Refuse to ask anything paid without a budget, and say what it would cost at most."""
+    if terms.budget is not None or terms.price.free:
+        return
+    most_usd = 0.0
+    for request, setting in missing:
+        sample = shard.samples[request.sample_ids[0]]
+        turn = conversation.first_question(request, sample, setting).turn
+        most_usd += terms.price.cost_usd(terms.most(turn)) * len(request.turns)
+    raise BudgetError(
+        f"{_cell(conversation)} needs {len(missing)} paid requests, at most {most_usd:.2f} USD at "
+        f"the prices of {terms.price_date}; nothing was sent: see the whole run with gensight "
+        f"plan, then add budget: {{usd: ...}} to the config"
+    )
+
+
+def _ask(
+    shard: Shard, conversation: Conversation, terms: Terms, missing: Sequence[Open]
+) -> tuple[dict[str, Entry], int]:
+    progress = Progress(_cell(conversation), len(missing), doorway.say)
+    samples, guard = shard.samples, threading.Lock()
+
+    def _sample(request: Request) -> Sample:
+        with guard:  # a reader of Parquet files serves one thread at a time
+            return samples[request.sample_ids[0]]
+
+    with opened(conversation.ledger, terms, progress) as desk:
+        asking = replace(conversation, asker=desk)
+
+        def _play(item: Open) -> None:
+            request, setting = item
+            for row in played(asking, request, _sample(request), setting):
+                _stop_at_stranger(row, terms, desk)
+
+        try:
+            work_through(missing, _play, terms.spec.limits.in_flight, desk.close)
+        finally:
+            progress.say(progress.line())
+        return desk.unresolved, desk.asked
+
+
+def _stop_at_stranger(row: Generation, terms: Terms, desk: Desk) -> None:
+    """Fail closed: nothing more is paid for answers of a model that was not asked for."""
+    if row.outcome == Outcome.MODEL_MISMATCH:
+        try:
+            _refuse_strangers(terms, {str(row.answered_model): 1})
+        except UnresolvedError as error:
+            desk.close(error)
+            raise
+
+
+def _refuse_unresolved(shard: Shard, conversation: Conversation, terms: Terms) -> None:
+    """Fail if questions got no answer, unless the config keeps such gaps; name some of them."""
+    ends = [
+        (row.sample_ids[0], row.outcome, row.detail)
+        for row in shard.answers(conversation)
+        if row.outcome not in MODEL_OUTCOMES
+    ]
+    if not ends:
+        return
+    counts = Counter(outcome for _, outcome, _ in ends)
+    told = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
+    for sample, outcome, detail in ends[:NAMED]:
+        doorway.say(f"no answer: {sample}: {outcome}" + (f" ({detail})" if detail else ""))
+    if terms.hosted.unresolved == "fail":
+        raise UnresolvedError(
+            f"{_cell(conversation)}: {len(ends)} questions have no answer ({told}); "
+            f"{_advice(counts)}; hosted.unresolved: keep in the config writes the cell without them"
+        )
+
+
+def _cell(conversation: Conversation) -> str:
+    return f"{conversation.model}/{conversation.benchmark}/{conversation.prompt}"
+
+
+def _advice(counts: Mapping[str, int]) -> str:
+    if Outcome.IN_DOUBT in counts:
+        return (
+            "those in doubt may have been billed (gensight ledger list --in-doubt); "
+            "hosted.in_doubt: resend asks them again"
+        )
+    if Outcome.MODEL_GONE in counts:
+        return "the model is gone: lay in cached generations, or leave it out of the run"
+    return "run the same again to ask them again"
+
+
+class _Gone(dict[str, Entry]):
+    """The end of every question to a model that its provider has taken down."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__()
+        self._detail = detail
+
+    def get(self, key: str, default: Any = None) -> Entry:
+        return Entry(key, str(Outcome.MODEL_GONE), detail=self._detail)

@@ -1,0 +1,197 @@
+"""Looking up what a run has answers to, by the keys that it would ask under; nothing is asked.
+
+Conversations are played against the ledger with an asker that only writes down what it is asked.
+Models that answer the same requests are played side by side, so that a picture is brought to the
+sent size once for all of them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from gensight import images
+from gensight.digests import digest_of, digest_of_bytes
+from gensight.errors import NotHereYetError
+from gensight.outcomes import Outcome
+from gensight.plan import PlannedFile
+from gensight.providers.prices import TurnFacts
+from gensight.records import Request, RowFile, Sample, SampleStore
+from gensight.runner.accounts import End
+from gensight.runner.conversation import Conversation, Setting
+from gensight.runner.ledger import Entry
+from gensight.runner.needs import Lookup, Need, expected_facts, has_replies
+from gensight.runner.questions import Answer, Question
+from gensight.specs.protocols import PROTOCOLS
+from gensight.stages.generate import Shard, conversation_of, played
+
+
+def look_up(
+    files: Sequence[PlannedFile], ledger: Path, ends: Mapping[str, Mapping[str, End]]
+) -> dict[str, Lookup]:
+    """Return what the ledger has of generations files whose samples and requests are there.
+
+    `ends` says by model and key what is not asked although the ledger has no answer to it.
+    """
+    together: dict[tuple[str, ...], list[PlannedFile]] = defaultdict(list)
+    for planned in files:
+        together[planned.inputs].append(planned)
+    asked: dict[str, set[str]] = defaultdict(set)
+    found: dict[str, Lookup] = {}
+    for (samples_path, requests_path), some in together.items():
+        tree = some[0].determinants["requests"]
+        samples = SampleStore(RowFile(samples_path, Sample, tree["samples"]))
+        requests = RowFile(requests_path, Request, tree)
+        walks = []
+        for planned in some:
+            model = planned.determinants["model"]
+            shard = Shard(requests, samples, planned.determinants)
+            walks.append(_walk(shard, ledger, asked[model], ends.get(model, {})))
+        _share_pictures(walks)
+        steps = (_steps(place, walk) for place, walk in enumerate(walks))
+        for step in heapq.merge(*steps):
+            sample = samples[step.request.sample_ids[0]]
+            walks[step.place].take(step.request, sample, step.setting)
+        found |= {p.path: walk.found() for p, walk in zip(some, walks, strict=True)}
+    return found
+
+
+class _Step(NamedTuple):
+    """One question of one walk; of two steps, rank and place always tell which is first."""
+
+    rank: int
+    place: int
+    request: Request
+    setting: Setting
+
+
+def _steps(place: int, walk: _Walk) -> Iterator[_Step]:
+    for request, setting in walk.shard.questions():
+        yield _Step(request.rank, place, request, setting)
+
+
+class _Walk:
+    """A shard's questions, gone through: what is answered, what is left to ask.
+
+    `asked` holds what was met before of the same model, in this file or another: it is asked once.
+    """
+
+    def __init__(self, shard: Shard, asked: set[str]) -> None:
+        self.shard, self._asked = shard, asked
+        self._answered = self._in_doubt = 0
+        self._needs: Counter[Need] = Counter()
+
+    def found(self) -> Lookup:
+        """Return what was found."""
+        return Lookup(self._answered, self._in_doubt, self._needs)
+
+    def take(self, request: Request, sample: Sample, setting: Setting) -> None:
+        """Count the turns of one question."""
+        raise NotImplementedError
+
+    def _is_new(self, key: str) -> bool:
+        new = key not in self._asked
+        self._asked.add(key)
+        return new
+
+    def _need_turns(self, request: Request, first: int, sample: Sample) -> None:
+        """Count turns that nobody can put into words yet, for they follow from replies."""
+        plan, sides = self.shard.plan, images.fit_long_side(sample.width, sample.height)
+        for index in range(first, len(request.turns)):
+            facts = expected_facts(request.turns, index, sides, plan["adapter"], plan["generation"])
+            self._needs[Need(facts)] += 1
+
+
+class _FirstWalk(_Walk):
+    """A model that has no reply at all: everything is to be asked, and no key is needed.
+
+    Only what is asked twice must be told: with a seed of its own every sample is another question.
+    """
+
+    def __init__(self, shard: Shard, asked: set[str]) -> None:
+        super().__init__(shard, asked)
+        seed = shard.plan["generation"].get("seed")
+        hosted = PROTOCOLS[shard.plan["adapter"]].kind == "hosted"
+        self._told_apart = seed is not None or not hosted
+
+    def take(self, request: Request, sample: Sample, setting: Setting) -> None:
+        """Count all turns of a question that was not met before."""
+        who = sample.sample_id if self._told_apart else digest_of_bytes(sample.image["bytes"])
+        benchmark = self.shard.plan["requests"]["samples"]["benchmark"] if self._told_apart else ""
+        said = [
+            [(part["kind"], part["text"], part["turn"]) for part in turn["parts"]]
+            for turn in request.turns
+        ]
+        if self._is_new(digest_of([benchmark, who, said, setting.repeat, setting.severity])):
+            self._need_turns(request, 0, sample)
+
+
+class _LedgerWalk(_Walk):
+    """A model that has replies: every question is looked up under its key."""
+
+    def __init__(
+        self,
+        shard: Shard,
+        asked: set[str],
+        conversation: Conversation,
+        ends: Mapping[str, End],
+    ) -> None:
+        super().__init__(shard, asked)
+        self._asker = _WritesDown()
+        self.conversation = replace(conversation, asker=self._asker)
+        self._ends = ends
+
+    def take(self, request: Request, sample: Sample, setting: Setting) -> None:
+        """Count the turns of a question, as far as they are answered and from there on."""
+        for row in played(self.conversation, request, sample, setting):
+            if not self._is_new(row.request_key):
+                continue
+            if row.outcome != Outcome.NOT_RUN:
+                self._answered += 1
+                continue
+            end = self._ends.get(row.request_key)
+            if end == "in_doubt":
+                self._in_doubt += 1
+                continue
+            if end == "kept":
+                self._answered += 1
+            else:
+                self._need(self._asker.last)
+            self._need_turns(request, row.turn + 1, sample)
+
+    def _need(self, question: Question) -> None:
+        plan, turn = self.shard.plan, question.turn
+        facts = TurnFacts.of(turn, plan["adapter"], plan["generation"])
+        self._needs[Need(facts, turn.max_tokens)] += 1
+
+
+class _WritesDown:
+    """Asks nobody, and remembers the last question."""
+
+    last: Question
+
+    def ask(self, question: Question) -> Answer:
+        self.last = question
+        return Entry(question.key, str(Outcome.NOT_RUN)), []
+
+
+def _walk(shard: Shard, ledger: Path, asked: set[str], ends: Mapping[str, End]) -> _Walk:
+    if not ends and not has_replies(ledger, shard.plan["model"]):
+        return _FirstWalk(shard, asked)
+    try:
+        return _LedgerWalk(shard, asked, conversation_of(shard, ledger), ends)
+    except NotHereYetError:  # a model that this version cannot ask has asked for nothing
+        return _FirstWalk(shard, asked)
+
+
+def _share_pictures(walks: Sequence[_Walk]) -> None:
+    """Let all walks bring pictures to the sent size by the same function, which remembers some."""
+    shared: Callable[[bytes], bytes] | None = None
+    for walk in walks:
+        if isinstance(walk, _LedgerWalk):
+            shared = shared or walk.conversation.standardise
+            walk.conversation.standardise = shared
