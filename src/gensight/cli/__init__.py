@@ -16,9 +16,11 @@ from gensight.errors import GensightError
 
 COMMANDS = {
     "data": "Say which data sets are here and complete; freeze an order; make a synthetic twin.",
+    "plan": "Say what a run still has to ask, what it costs at most, and how long it takes.",
     "extract": "Read a mask, a depth map, a count, boxes, a number, ... from one answer.",
     "score": "Score generated pictures against their truth.",
     "compare": "Say how two models, prompts or runs differ, sample by sample.",
+    "spend": "Ask in waves until two models are told apart, then build the run.",
     "suspects": "List the labels that strong models contradict together, for review.",
     "failures": "Classify one answer; write and read the sheets of human raters.",
     "audit": "Recompute every derived number that the papers print.",

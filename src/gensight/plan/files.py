@@ -10,8 +10,11 @@ from gensight.digests import digest_of
 from gensight.plan import paths
 from gensight.plan.cells import Cell
 from gensight.plan.determinants import Determinants
+from gensight.plan.protocol import told_spending
+from gensight.plan.stopping import with_stops
 from gensight.specs.benchmark import ScorerSpec
 from gensight.specs.figures import GallerySpec
+from gensight.specs.project import Project
 from gensight.specs.words import nearest
 
 
@@ -38,7 +41,10 @@ class PlannedFile:
 
 
 class Plan(Determinants):
-    """The files of a run."""
+    """The files of a run, each benchmark as far as its spending has come."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__(with_stops(project))
 
     def generation_paths(self, cell: Cell) -> list[str]:
         """Return the paths of a cell's shards."""
@@ -183,7 +189,13 @@ class Plan(Determinants):
 
     def closing_words(self) -> str:
         """Return where the results of the run are, one line each."""
-        lines = [f"run '{self.run.name}' is complete"]
+        stops = self.project.stops
+        spending = [name for name, stop in stops.items() if stop.decided is None]
+        so_far = " as far as it was asked" if spending else ""
+        lines = [f"run '{self.run.name}' is complete{so_far}"]
+        lines += [f"  stop_when  {told_spending(self.project, name)}" for name in stops]
+        if spending:
+            lines.append("             go on with: gensight spend (and the same --configfile)")
         if self.run.tables:
             tables = ", ".join(f"{name}.tex/.csv/.md" for name in self.run.tables)
             lines += [

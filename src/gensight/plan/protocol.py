@@ -37,6 +37,8 @@ def _facts(
 ) -> Iterator[str]:
     spec = project.benchmarks[name]
     yield _drawn(samples)
+    if name in project.stops:
+        yield _spent(project, name)
     facts = declared.constants("datasets", spec.dataset.module).get("FACTS", {})
     # What is true of a data set is not true of its twin.
     if spec.task in facts and not samples["parameters"].get("twin"):
@@ -67,6 +69,40 @@ def _drawn(samples: dict[str, Any]) -> str:
     return f"n = {samples['n']}{seed}{frozen}, {what} {module} version " + (
         f"{samples['dataset_version']}{told}"
     )
+
+
+def told_spending(project: Project, name: str) -> str:
+    """Return how far the spending on a benchmark has come, and why it ended, on one line."""
+    return f"{project.benchmarks[name].display.label}: {_reached(project, name)}"
+
+
+def _spent(project: Project, name: str) -> str:
+    """Return how many samples were used and why no more, with what that does to the intervals."""
+    told, decided = _reached(project, name), project.stops[name].decided
+    if decided not in ("told_apart", "narrow"):
+        return told
+    return (
+        f"{told}; intervals and ranks printed here are made for a number of samples that is fixed "
+        f"beforehand, so after such a stop this difference looks a little larger and surer than it "
+        f"is"
+    )
+
+
+def _reached(project: Project, name: str) -> str:
+    stop, rule = project.stops[name], project.config.run.stop_when[name]
+    spent = f"{stop.n} of at most {project.most(name)} samples, in the order of their ranks"
+    if stop.decided is None or stop.low is None or stop.high is None:
+        return f"{spent}; not decided yet"
+    first, second = (project.models[model].display.label for model in rule.models)
+    setting = [rule.metric, rule.variant, rule.fit, f"prompt {rule.prompt}"]
+    what = f"{first} minus {second} ({', '.join(word for word in setting if word)})"
+    why = {
+        "told_apart": f"stopped because the confidence sequence of {what} excluded 0",
+        "narrow": f"stopped because the confidence sequence of {what} was narrow enough",
+        "all": f"all were asked, and the confidence sequence of {what} did not end it before",
+    }
+    low, high = (f"{bound * rule.scale:.3g}" for bound in (stop.low, stop.high))
+    return f"{spent}; {why[stop.decided]} ({low} to {high} at 95 %, after {stop.after} clusters)"
 
 
 def _read(scorer: ScorerSpec) -> str:

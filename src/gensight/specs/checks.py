@@ -14,6 +14,7 @@ from gensight.specs.figures import FigureSpec, GallerySpec, MetricPanelSpec
 from gensight.specs.model import ModelSpec
 from gensight.specs.prompt import Task
 from gensight.specs.protocols import PROTOCOLS
+from gensight.specs.run import StopSpec
 from gensight.specs.sweep import SweepSpec
 from gensight.specs.tables import ColumnSpec, TableSpec
 from gensight.specs.words import unknown
@@ -220,10 +221,10 @@ def _check_report(file: str, spec: TableSpec | FigureSpec, project: Project) -> 
 def _check_number(
     file: str,
     key: str,
-    number: ColumnSpec | MetricPanelSpec | GallerySpec,
+    number: ColumnSpec | MetricPanelSpec | GallerySpec | StopSpec,
     benchmark: BenchmarkSpec,
 ) -> None:
-    """Check that a benchmark has the number that a column, panel or gallery names."""
+    """Check that a benchmark has the number that a column, panel, gallery or rule names."""
     if isinstance(number, GallerySpec):
         _known(file, f"{key}task", [number.task], [benchmark.task])
     _known(file, f"{key}prompt", [number.prompt], benchmark.prompts)
@@ -271,10 +272,65 @@ def _check_run(file: str, project: Project) -> None:
             f"{file}: run.published: a paper's numbers do not belong beside those of synthetic "
             f"twins; set it to hide, or run.twin to false"
         )
+    _known(file, "run.stop_when", run.stop_when, run.benchmarks)
+    for name, rule in run.stop_when.items():
+        _check_stop(file, name, rule, project)
     for name in run.tables:
         _check_planned_table(file, name, project)
     for name in run.figures:
         _check_here(file, "figures", name, project.figures[name].benchmarks, project)
+
+
+def _check_stop(file: str, name: str, rule: StopSpec, project: Project) -> None:
+    """Check a rule of `stop_when`: its number, and that there are ranks to spend on."""
+    run, key = project.config.run, f"run.stop_when.{name}"
+    benchmark, most = project.benchmarks[name], project.most(name)
+    _known(file, f"{key}.models", rule.models, run.models)
+    _check_number(file, f"{key}.", rule, benchmark)
+    _known(file, f"{key}.prompt", [rule.prompt], run.prompts)
+    _check_followed(file, key, rule, benchmark.scorers[rule.scorer])
+    if not isinstance(most, int):
+        raise SpecError(
+            f"{file}: {key}: '{name}' asks for n: all; say at most how many with run.n.{name}"
+        )
+    if rule.first > most:
+        raise SpecError(
+            f"{file}: {key}.first: {rule.first} is more than the {most} samples of '{name}'; lower "
+            f"it or raise run.n.{name}"
+        )
+    ends = {
+        f"run.prompt_ranks.{rule.prompt}": run.prompt_ranks.get(rule.prompt),
+        f"scorers.{rule.scorer}.ranks": benchmark.scorers[rule.scorer].ranks,
+    }
+    for place, ranks in ends.items():
+        if ranks is not None and ranks < most:
+            raise SpecError(
+                f"{file}: {key}: {place} ends at {ranks} ranks, before the {most} of '{name}'; "
+                f"remove it, or lower run.n.{name} to {ranks}"
+            )
+
+
+def _check_followed(file: str, key: str, rule: StopSpec, scorer: ScorerSpec) -> None:
+    """Check that a metric averages scores of samples that lie between 0 and the rule's scale."""
+
+    def followed(metric: str) -> bool:
+        found = declared.constants("metrics", metric)
+        bounded = found.get("BOUNDS", (None, None))[0] == 0
+        return {"mean": bounded, "rate": True}.get(found.get("INTERVAL", "mean"), False)
+
+    if not followed(rule.metric):
+        able = [metric for metric in scorer.metrics if followed(metric)]
+        raise SpecError(
+            f"{file}: {key}.metric: '{rule.metric}' is no average of the samples' own scores from "
+            f"0 upwards, so it cannot be followed sample by sample; of '{rule.scorer}' these can: "
+            f"{', '.join(able) or 'none'}"
+        )
+    top = declared.constants("metrics", rule.metric).get("BOUNDS", (0, None))[1]
+    if top is not None and rule.scale < top:
+        raise SpecError(
+            f"{file}: {key}.scale: the scores of '{rule.metric}' go up to {top:g}; write scale: "
+            f"{top:g}"
+        )
 
 
 def _check_planned_table(file: str, name: str, project: Project) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -18,6 +18,7 @@ from gensight.specs.figures import FigureSpec, load_figure
 from gensight.specs.model import ModelSpec
 from gensight.specs.prompt import PromptSpec
 from gensight.specs.run import ConfigSpec
+from gensight.specs.stops import Stop
 from gensight.specs.sweep import SweepSpec
 from gensight.specs.tables import TableSpec
 
@@ -28,7 +29,8 @@ SpecT = TypeVar("SpecT")
 class Project:
     """All specs of a checkout and the run that is asked for.
 
-    `prompts` is keyed by (task, name); every other mapping by the file's stem.
+    `prompts` is keyed by (task, name); every other mapping by the file's stem. `stops` says how far
+    spending has come, by benchmark; a plan reads it from the ledger (see `gensight.plan.stopping`).
     """
 
     root: Path
@@ -39,6 +41,7 @@ class Project:
     tables: Mapping[str, TableSpec]
     sweeps: Mapping[str, SweepSpec]
     figures: Mapping[str, FigureSpec]
+    stops: Mapping[str, Stop] = field(default_factory=dict)
 
     @cached_property
     def ledger(self) -> Path:
@@ -50,7 +53,12 @@ class Project:
         return self.prompts[(self.benchmarks[benchmark].task, name)]
 
     def n(self, benchmark: str) -> int | str:
-        """Return the number of samples of a benchmark in this run."""
+        """Return the number of samples of a benchmark in this run, as far as it has come."""
+        stop = self.stops.get(benchmark)
+        return self.most(benchmark) if stop is None else stop.n
+
+    def most(self, benchmark: str) -> int | str:
+        """Return the number of samples of a benchmark that this run may ask about at most."""
         return self.config.run.n.get(benchmark, self.benchmarks[benchmark].n)
 
     def takes_part(self, model: str, benchmark: str, prompt: str) -> bool:
