@@ -66,6 +66,19 @@ class Rule(NamedTuple):
         return self.status in (None, status) and fnmatchcase(code, self.code)
 
 
+#: Codes that say what they mean whoever uses them: a gateway may stand before any vendor.
+COMMON_RULES = (
+    Rule(None, "insufficient_quota", FaultKind.QUOTA),
+    Rule(None, "credit_balance_exhausted", FaultKind.QUOTA),
+    # A refusal by moderation has the status of a wrong request.
+    *(
+        Rule(status, code, FaultKind.REFUSED_INPUT)
+        for status in (400, 413, 422)
+        for code in ("*moderation*", "*content_policy*", "content_filter")
+    ),
+)
+
+
 def error_codes(body: Any) -> tuple[str, ...] | None:
     """Return the code of `{"error": {"code", "type"}}`, the form of most vendors.
 
@@ -123,15 +136,15 @@ def unreadable(exchange: Exchange) -> Fault | None:
 def _judged(
     status: int, codes: tuple[str, ...] | None, rules: Sequence[Rule]
 ) -> tuple[FaultKind, str]:
-    for rule in rules:
+    for rule in (*rules, *COMMON_RULES):
         for told in codes or ():
             if rule.fits(status, told):
                 return rule.kind, told
     detail = codes[0] if codes else f"http_{status}"
-    return _kind_of_status(status, is_told=codes is not None), detail
+    return _kind_of(status, is_told=codes is not None), detail
 
 
-def _kind_of_status(status: int, is_told: bool) -> FaultKind:
+def _kind_of(status: int, is_told: bool) -> FaultKind:
     if status in STATUSES:
         return STATUSES[status]
     if 300 <= status < 500:

@@ -15,7 +15,6 @@ KEY_VARIABLES = ["MOONSHOT_API_KEY"]
 RULES = (
     Rule(None, "exceeded_current_quota_error", FaultKind.QUOTA),
     Rule(429, "engine_overloaded_error", FaultKind.OVERLOADED),
-    Rule(400, "content_filter", FaultKind.REFUSED_INPUT),
     Rule(404, "resource_not_found_error", FaultKind.GONE),
     Rule(404, "model_not_found", FaultKind.GONE),
 )

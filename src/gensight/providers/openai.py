@@ -12,23 +12,14 @@ from gensight.providers.faults import Rule
 BASE_URL = "https://api.openai.com/v1"
 KEY_VARIABLES = ["OPENAI_API_KEY"]
 
+# Beside the codes that mean the same for all (`faults.COMMON_RULES`).
 MONEY = (
-    "insufficient_quota",
-    "credit_balance_exhausted",
     "*_spend_limit_exceeded",
     "*usage_limit_exceeded",
     "billing_not_active",
     "billing_hard_limit_reached",
 )
-MODERATION = (
-    "moderation_blocked",
-    "content_policy_violation",
-    "image_content_policy_violation",
-    "content_filter",
-    "bio_policy",
-    "cyber_policy",
-    "misalignment_policy_violation",
-)
+MODERATION = ("bio_policy", "cyber_policy", "misalignment_policy_violation")
 RULES = (
     *(Rule(None, code, FaultKind.QUOTA) for code in MONEY),
     *(Rule(400, code, FaultKind.REFUSED_INPUT) for code in MODERATION),

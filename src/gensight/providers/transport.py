@@ -17,7 +17,7 @@ from urllib.request import getproxies_environment, proxy_bypass_environment
 import httpx2
 
 from gensight.errors import SpecError
-from gensight.providers.exchange import Exchange
+from gensight.providers.exchange import NOT_SENT_ERRORS, Exchange
 
 CONNECT_TIMEOUT_S = 10.0
 #: Everything else of a reply's headers is dropped: cookies and account names are nobody's business.
@@ -35,13 +35,7 @@ KEPT_HEADERS = (
 )
 KEPT_PREFIXES = ("x-ratelimit-", "anthropic-ratelimit-")
 #: The exceptions that the transport raises before anything of a request has left.
-NOT_SENT = (
-    httpx2.ConnectError,
-    httpx2.ConnectTimeout,
-    httpx2.PoolTimeout,
-    httpx2.UnsupportedProtocol,
-    httpx2.ProxyError,
-)
+NOT_SENT = tuple(getattr(httpx2, name) for name in NOT_SENT_ERRORS)
 LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
 #: Never behind a proxy, whatever the environment says.
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
