@@ -105,10 +105,16 @@ def _told(value: Any, pictures: list[bytes]) -> Any:
     return f"{head[0] if head else ''}<{digest['bytes']} bytes, sha256 {digest['sha256']}>"
 
 
+#: From the alphabet of base64 that is safe in addresses to the usual one.
+URL_SAFE = str.maketrans("-_", "+/")
+
+
 def picture_in(text: str) -> bytes | None:
     """Return the picture that a text holds as base64 or as a data URI, if it does."""
     head = DATA_URI.match(text)
     coded = text[head.end() :] if head else text
+    # google-genai writes the alphabet that is safe in addresses; the service takes both.
+    coded = coded.translate(URL_SAFE)
     if len(coded) < SHORTEST_PICTURE:
         return None
     try:

@@ -9,13 +9,13 @@ from gensight.specs.project import leave, load_or_exit
 from gensight.specs.protocols import PROVIDERS
 
 project = load_or_exit(config, Path.cwd())
-plan = Plan(project)
 
 # One job per provider at a time: a second one would only wait for the first one's lock.
 for provider in PROVIDERS:
     workflow.global_resources.setdefault(f"{provider}_slots", 1)
 
 try:
+    plan = Plan(project)
     PLANNED = plan.files()
     FRESH = freshness.settle(
         PLANNED,
