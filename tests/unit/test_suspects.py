@@ -38,6 +38,11 @@ ADAPTERS = {
     "local_b": "diffusers_edit",
     "compatible": "openai_chat",
 }
+HOSTED = {"generation": {"model": "m"}}
+SAYS = {
+    "diffusers_edit": {},
+    "openai_chat": {"generation": {"model": "m", "service": "vllm"}, "answers": "text"},
+}
 
 
 def band(first: int, last: int) -> np.ndarray:
@@ -132,7 +137,7 @@ def checkout(tmp_path, monkeypatch):
     monkeypatch.setitem(cli.COMMANDS, "suspects", "List labels that models contradict.")
     files = dict(spine_project.PROJECT)
     for model, adapter in ADAPTERS.items():
-        spec = {"adapter": adapter, "display": {"label": model}}
+        spec = {"adapter": adapter, "display": {"label": model}, **SAYS.get(adapter, HOSTED)}
         files[f"config/models/{model}.yaml"] = spec
     spine_project.write(tmp_path, files)
     (tmp_path / "config/config.yaml").write_text(yaml.safe_dump(spine_project.CONFIG))

@@ -33,8 +33,8 @@ from gensight.suspects import (
     strongest,
 )
 
-#: A provider that names a kind of interface and not who trained what answers there.
-NO_VENDOR = "openai_compatible"
+#: A provider that names a program and not who trained what answers there.
+NO_VENDOR = "vllm"
 COLUMNS = (
     "sample_id",
     "query",
