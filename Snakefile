@@ -25,3 +25,7 @@ rule all:
 
 onsuccess:
     print(closing_words())
+
+
+onerror:
+    leave_if_parked()

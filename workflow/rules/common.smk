@@ -1,5 +1,6 @@
 """Helpers of every rules file: the specs, the plan, and what each rule needs from them."""
 
+import sys
 from pathlib import Path
 
 from gensight import freshness
@@ -124,3 +125,17 @@ def run_targets():
 def closing_words():
     """Return where the results of the run are."""
     return plan.closing_words()
+
+
+def leave_if_parked():
+    """End with an exit code of its own where the same command, run later, goes on."""
+    from gensight.runner.parking import EXIT_CODE, parked_lines
+
+    lines = parked_lines(
+        project.ledger,
+        {project.models[name].provider for name in project.config.run.models},
+    )
+    for line in lines:
+        print(line, file=sys.stderr)
+    if lines:
+        sys.exit(EXIT_CODE)
