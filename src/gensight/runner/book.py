@@ -143,15 +143,17 @@ class Book:
         if not read_only:
             path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            # A reader, too, must roll back what a killed writer left half-written; on a file system
+            # that cannot be written to, `rw` opens for reading.
             self._connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}",
+                f"{path.absolute().as_uri()}?mode={'rw' if read_only else 'rwc'}",
                 uri=True,
                 timeout=BUSY_TIMEOUT_S,
                 check_same_thread=False,
                 isolation_level=None,
             )
-            if not read_only:
-                self._connection.execute("PRAGMA synchronous = FULL")
+            only_reads = "PRAGMA query_only = ON"
+            self._connection.execute(only_reads if read_only else "PRAGMA synchronous = FULL")
             self._make_or_check(read_only)
         except sqlite3.DatabaseError as error:
             raise RecordError(
@@ -270,6 +272,15 @@ class Book:
         with self._guard:
             return {model: float(usd) for model, usd in self._connection.execute(query, (run,))}
 
+    def resent(self, run: str) -> int:
+        """Return how many requests of a run were sent again after one that is in doubt."""
+        query = (
+            "SELECT COUNT(*) FROM attempts AS later WHERE run = ? AND 'in_doubt' = (SELECT end "
+            "FROM attempts WHERE key = later.key AND id < later.id ORDER BY id DESC LIMIT 1)"
+        )
+        with self._guard:
+            return int(self._connection.execute(query, (run,)).fetchone()[0])
+
     def next_at(self, api_model: str) -> dict[str, float]:
         """Return the time before which nothing may be sent, by axis."""
         query = "SELECT axis, next_at FROM pace WHERE api_model = ?"
@@ -307,13 +318,19 @@ class Book:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._guard:
-            self._connection.execute("BEGIN IMMEDIATE")
             try:
+                self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
-            except BaseException:
-                self._connection.execute("ROLLBACK")
+                self._connection.execute("COMMIT")
+            except BaseException as error:
+                if self._connection.in_transaction:  # a full disk may have ended it
+                    self._connection.execute("ROLLBACK")
+                if isinstance(error, sqlite3.OperationalError):
+                    raise RecordError(
+                        f"{self.path}: cannot be written ({error}); make room, or wait until "
+                        f"nobody else writes, and run the same again"
+                    ) from None
                 raise
-            self._connection.execute("COMMIT")
 
     def _version(self) -> int:
         return int(self._connection.execute("PRAGMA user_version").fetchone()[0])

@@ -30,9 +30,9 @@ def work_through(
     crowd = _Crowd(items, work)
     threads = [threading.Thread(target=crowd.run, daemon=True) for _ in range(workers)]
     with _signals_interrupt():
-        for thread in threads[: len(items)]:
-            thread.start()
         try:
+            for thread in threads[: len(items)]:
+                thread.start()
             _wait(threads[: len(items)])
         except KeyboardInterrupt:
             reason = InterruptedAskingError(

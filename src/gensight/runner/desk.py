@@ -9,11 +9,13 @@ asked for again, and a request without one is in doubt.
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import NoReturn
 
 from gensight import providers
 from gensight.errors import BudgetError, GensightError, ModelGoneError, ParkedError
@@ -30,7 +32,7 @@ from gensight.runner.progress import Progress
 from gensight.runner.purse import Purse
 from gensight.runner.questions import Answer, Question
 from gensight.runner.terms import Terms
-from gensight.runner.wire import FollowLaterError, Wire
+from gensight.runner.wire import FollowLaterError, NothingSentError, Wire
 
 #: How often a question that waits for its turn looks whether it is still wanted.
 LOOK_EVERY_S = 0.5
@@ -65,7 +67,7 @@ class Desk:
         self._changed = threading.Condition()
         self._in_flight = 0
         self._failed_in_a_row = 0
-        self._resent = 0
+        self._resent = book.resent(terms.run)
         self._closed: GensightError | None = None
         self._settle_left_behind()
 
@@ -83,29 +85,38 @@ class Desk:
             BudgetError: the money is spent.
             GensightError: nothing more is sent, for another reason.
         """
-        found = self._ledger.find(question.key) or self._read_left_behind(question)
-        answer = found or self._ask(question)
-        if answer[0].outcome not in MODEL_OUTCOMES:
-            self.unresolved[question.key] = answer[0]
+        # Two samples may ask the same thing: whoever comes second finds how the first one ended.
+        with self._ledger.claim(question.key):
+            answer = self._ledger.find(question.key) or self._ended(question.key)
+            answer = answer or self._read_left_behind(question) or self._ask(question)
+            if answer[0].outcome not in MODEL_OUTCOMES:
+                self.unresolved[question.key] = answer[0]
         self._progress.ended(answer[0])
         return answer
+
+    def _ended(self, key: str) -> Answer | None:
+        entry = self.unresolved.get(key)
+        return None if entry is None else (entry, [])
 
     def _ask(self, question: Question) -> Answer:
         earlier = self._book.attempts_of(question.key)
         in_doubt = [a for a in earlier if a.ended is None or a.end == FaultKind.IN_DOUBT]
         if in_doubt and not self._may_resend():
-            return self._open_end(question, Outcome.IN_DOUBT, in_doubt[-1].detail)
+            return _open_end(question, Outcome.IN_DOUBT, in_doubt[-1].detail)
         for tried in range(self._terms.hosted.attempts):
             try:
                 answer, fault = self._try(question, len(earlier) + tried)
             except FollowLaterError as error:
                 # The attempt stays open with what was kept of it: fetched later, never sent again.
-                return self._open_end(question, Outcome.IN_DOUBT, str(error))
+                self._count_failure(f"in_doubt, {error}")
+                return _open_end(question, Outcome.IN_DOUBT, str(error))
             if answer is not None:
                 return answer
             if not self._goes_on(fault, tried):
                 break
-        return self._open_end(question, retries.UNRESOLVED[fault.kind], fault.detail)
+        outcome = retries.UNRESOLVED[fault.kind]
+        self._count_failure(f"{outcome}, {fault.detail}")
+        return _open_end(question, outcome, fault.detail)
 
     def _try(self, question: Question, ordinal: int) -> tuple[Answer | None, Fault]:
         """Send a question once; return its answer, or None and what went wrong."""
@@ -127,17 +138,14 @@ class Desk:
         """Send a turn; one that the adapter cannot put into a request is nobody else's fault."""
         try:
             return self._wire.send(question.turn, attempt, self._fault_of), None
-        except FollowLaterError:
-            raise
-        except GensightError as error:
-            fault = Fault(FaultKind.BAD_REQUEST, " ".join(str(error).split()))
+        except NothingSentError as error:
+            cause = error.__cause__
+            if not isinstance(cause, GensightError):
+                self._close_attempt(attempt, Fault(FaultKind.NOT_SENT, "an error in the adapter"))
+                raise cause or error from None
+            fault = Fault(FaultKind.BAD_REQUEST, " ".join(str(cause).split()))
             self._close_attempt(attempt, fault)
             return [], fault
-        except Exception:
-            # The wire hands over whatever left the machine: nothing did.
-            if not self._book.exchanges(attempt):
-                self._close_attempt(attempt, Fault(FaultKind.NOT_SENT, "an error in the adapter"))
-            raise
 
     # -- before sending
 
@@ -171,7 +179,8 @@ class Desk:
 
     def _refuse_if_closed(self) -> None:
         if self._closed is not None:
-            raise self._closed
+            # Many threads raise it, and each adds where it was.
+            raise copy.copy(self._closed)
 
     def _open_attempt(self, question: Question, ordinal: int, usd: float) -> int:
         terms = self._terms
@@ -186,18 +195,21 @@ class Desk:
             reserved_usd=usd,
         )
         while True:
+            # Looked at before the money: what a request gives back as it ends is then seen.
+            under_way = self._in_flight > 0
             with self._purse.reserving(terms.model, usd) as there_is_money:
                 if there_is_money:
                     return self._book.open_attempt(intent, self._clock.time())
-            self._wait_for_money(usd)
+            self._wait_for_money(usd, under_way)
             self._refuse_if_closed()
 
-    def _wait_for_money(self, usd: float) -> None:
-        """Wait until a request in flight gives back what it did not cost; give up if none is."""
-        with self._changed:
-            if self._in_flight > 0:
-                self._changed.wait(LOOK_EVERY_S)
-                return
+    def _wait_for_money(self, usd: float, under_way: bool) -> None:
+        """Wait until a request in flight gives back what it did not cost; give up if none was."""
+        if under_way:
+            with self._changed:
+                if self._in_flight > 0:
+                    self._changed.wait(LOOK_EVERY_S)
+            return
         model, left = self._terms.model, max(self._purse.left_usd(self._terms.model), 0.0)
         raise BudgetError(
             f"the budget is spent: a request to {model} may cost {usd:.4f} USD and {left:.4f} are "
@@ -240,10 +252,13 @@ class Desk:
             attempt, entry.outcome, now, detail=entry.detail, usage=reply.usage, **paid
         )
         with self._changed:
-            self._failed_in_a_row = 0
             if usage is not None:
                 unused = {"tokens": max(most.tokens - usage.tokens, 0)}
                 self._keep_pace(self._pace.give_back(now, unused))
+            if fault is None or fault.kind != FaultKind.MALFORMED:
+                self._failed_in_a_row = 0
+        if fault is not None and fault.kind == FaultKind.MALFORMED:
+            self._count_failure(f"{entry.outcome}, {entry.detail}")
         return entry, list(reply.images)
 
     def _cost_usd(self, fault: Fault | None, usage: Usage | None, most: Usage) -> float:
@@ -271,7 +286,6 @@ class Desk:
             return False
         if (fault.wait_s or 0.0) > self._terms.hosted.longest_wait_s:
             self._stop(fault, fault.wait_s)
-            return False
         if tried + 1 == self._terms.hosted.attempts:
             return False
         pause_s = retries.delay_s(tried, fault.wait_s)
@@ -280,8 +294,12 @@ class Desk:
         self._progress.held(fault, pause_s)
         return True
 
-    def _stop(self, fault: Fault, until_s: float | None) -> None:
-        """Stop the provider, or the model, for this process and for those that follow."""
+    def _stop(self, fault: Fault, until_s: float | None) -> NoReturn:
+        """Stop the provider, or the model, for this process and for those that follow.
+
+        Raises:
+            ParkedError, ModelGoneError: what stopped.
+        """
         now = self._clock.time()
         of_model = fault.kind in retries.STOPS_MODEL
         found = Stop(
@@ -292,21 +310,22 @@ class Desk:
             until=now + (retries.PROBE_AFTER_S if until_s is None else until_s),
         )
         self._book.stop(found)
-        self.close(parked(self._terms, found))
+        reason = parked(self._terms, found)
+        self.close(reason)
+        raise copy.copy(reason)
 
-    def _open_end(self, question: Question, outcome: Outcome, detail: str | None) -> Answer:
-        """Return how a question ended for now; after too many in a row nothing more is sent."""
+    def _count_failure(self, told: str) -> None:
+        """Count a request that got no answer; after too many in a row nothing more is sent."""
         with self._changed:
-            self._failed_in_a_row += outcome != Outcome.IN_DOUBT
+            self._failed_in_a_row += 1
             failed = self._failed_in_a_row
         if failed >= retries.HOPELESS:
             self.close(
                 GensightError(
                     f"{self._terms.model}: {failed} requests in a row got no answer (the last one: "
-                    f"{outcome}, {detail}); nothing more was sent"
+                    f"{told}); nothing more was sent"
                 )
             )
-        return Entry(question.key, str(outcome), detail=detail), []
 
     def _may_resend(self) -> bool:
         hosted = self._terms.hosted
@@ -353,12 +372,17 @@ class Desk:
             try:
                 exchanges = self._wire.finish(attempt.id, exchanges, self._fault_of)
             except FollowLaterError as error:
-                return self._open_end(question, Outcome.IN_DOUBT, str(error))
+                return _open_end(question, Outcome.IN_DOUBT, str(error))
             fault = self._fault_of(exchanges[-1])
             if fault is None or fault.kind in retries.ANSWERS:
                 return self._keep(question, attempt.id, exchanges, fault, None, attempt.ordinal)
             self._close_attempt(attempt.id, fault)
         return None
+
+
+def _open_end(question: Question, outcome: Outcome, detail: str | None) -> Answer:
+    """Return how a question ended for now, which is kept nowhere."""
+    return Entry(question.key, str(outcome), detail=detail), []
 
 
 def parked(terms: Terms, stop: Stop) -> GensightError:

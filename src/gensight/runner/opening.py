@@ -9,7 +9,7 @@ from gensight import models
 from gensight.providers import Connection, FaultKind, secrets, transport
 from gensight.providers.keys import find_key
 from gensight.runner.book import Book, book_path
-from gensight.runner.clock import SystemClock
+from gensight.runner.clock import Clock, SystemClock
 from gensight.runner.desk import Desk, parked
 from gensight.runner.ledger import Ledger
 from gensight.runner.progress import Progress
@@ -18,7 +18,9 @@ from gensight.runner.turnstile import admitted
 
 
 @contextmanager
-def opened(ledger: Ledger, terms: Terms, progress: Progress) -> Iterator[Desk]:
+def opened(
+    ledger: Ledger, terms: Terms, progress: Progress, clock: Clock | None = None
+) -> Iterator[Desk]:
     """Open the desk of a model; waits, and says so, while another runner asks the same provider.
 
     Raises:
@@ -27,16 +29,17 @@ def opened(ledger: Ledger, terms: Terms, progress: Progress) -> Iterator[Desk]:
     """
     key = find_key(terms.provider, terms.keys_file, terms.root)
     secrets.register(key)
+    clock = clock or SystemClock()
     with ExitStack() as stack:
         stack.enter_context(admitted(ledger.root, terms.provider, progress.say))
         book = Book(book_path(ledger.root, terms.provider))
         stack.callback(book.close)
-        _refuse_parked(book, terms, SystemClock().time())
+        _refuse_parked(book, terms, clock.time())
         client = transport.open_client(terms.hosted.read_timeout_s)
         stack.callback(client.close)
         connection = Connection(key, terms.base_url, client)
         adapter = models.load(terms.spec.adapter).connect(terms.generation, connection)
-        yield Desk(ledger, terms, book, adapter, progress)
+        yield Desk(ledger, terms, book, adapter, progress, clock)
 
 
 def _refuse_parked(book: Book, terms: Terms, now: float) -> None:

@@ -13,6 +13,9 @@ MINUTE_S = 60.0
 #: A server counts arrivals, and requests take different times to arrive: a minute here is a little
 #: longer than the server's, so that its own never holds one too many. Uses 96 % of what is allowed.
 STRETCH = 1.04
+#: How much of a request's delay the next one may make up for: half of what the stretch leaves, so
+#: that a minute stays below its limit however few requests that is.
+MADE_UP_S = MINUTE_S * (STRETCH - 1) / 2
 #: The axis that a server's "not now" pushes; it has no rate.
 HOLD = "hold"
 
@@ -38,9 +41,10 @@ class Pace:
         to the next one; silence earns nothing.
         """
         for axis, limit in self._per_minute.items():
-            share_s = amounts.get(axis, 0.0) * MINUTE_S * STRETCH / limit
+            share_s = _share_s(amounts.get(axis, 0.0), limit)
             due = self.next_at.get(axis, 0.0)
-            self.next_at[axis] = (due if due >= now - share_s else now) + share_s
+            began = now if due < now - share_s else max(due, now - MADE_UP_S)
+            self.next_at[axis] = began + share_s
         return self.next_at
 
     def give_back(self, now: float, amounts: Mapping[str, float]) -> Mapping[str, float]:
@@ -55,3 +59,14 @@ class Pace:
         """Send nothing before a time that a server asked for; return the new times."""
         self.next_at[HOLD] = max(until, self.next_at.get(HOLD, 0.0))
         return self.next_at
+
+
+def _share_s(amount: float, limit: float) -> float:
+    """Return how much of the time a request takes: the part of a minute that its like would share.
+
+    Two requests of 40 % fit into a minute, and not two and a half.
+    """
+    if amount <= 0:
+        return 0.0
+    fits = limit // amount
+    return MINUTE_S * STRETCH / (fits if fits >= 1 else limit / amount)

@@ -49,7 +49,8 @@ class Purse:
         """Return what the run has spent or reserved so far, by model."""
         total = dict(self._own.spent_usd(self._run))
         for path in books(self._ledger).values():
-            if path == self._own.path:
+            # An empty one is just being made by another provider's first runner.
+            if path == self._own.path or path.stat().st_size == 0:
                 continue
             if path not in self._others:
                 self._others[path] = Book(path, read_only=True)
