@@ -298,7 +298,7 @@ class Desk:
         """Stop the provider, or the model, for this process and for those that follow.
 
         Raises:
-            ParkedError, ModelGoneError: what stopped.
+            ParkedError, ModelGoneError, GensightError: what stopped, see `parked`.
         """
         now = self._clock.time()
         of_model = fault.kind in retries.STOPS_MODEL
@@ -309,7 +309,8 @@ class Desk:
             since=now,
             until=now + (retries.PROBE_AFTER_S if until_s is None else until_s),
         )
-        self._book.stop(found)
+        if fault.kind != FaultKind.AUTH:  # another key may be given at once, and asking is free
+            self._book.stop(found)
         reason = parked(self._terms, found)
         self.close(reason)
         raise copy.copy(reason)
@@ -391,6 +392,11 @@ def parked(terms: Terms, stop: Stop) -> GensightError:
         since = datetime.fromtimestamp(stop.since, UTC)
         return ModelGoneError(f"gone since {since:%Y-%m-%d}: {stop.detail}")
     who = terms.provider if stop.scope == "provider" else terms.api_model
+    if stop.kind == FaultKind.AUTH:
+        return GensightError(
+            f"{who} does not accept the key, or not for this ({stop.detail}): nothing more is "
+            f"sent; correct the key and run the same again"
+        )
     until = "until you lift it"
     if stop.until is not None:
         moment = datetime.fromtimestamp(stop.until, UTC)

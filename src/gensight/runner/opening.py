@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from gensight import models
-from gensight.providers import Connection, FaultKind, secrets, transport
+from gensight.providers import Connection, secrets, transport
 from gensight.providers.keys import find_key
 from gensight.runner.book import Book, book_path
 from gensight.runner.clock import Clock, SystemClock
@@ -38,20 +38,18 @@ def opened(
         client = transport.open_client(terms.hosted.read_timeout_s)
         stack.callback(client.close)
         connection = Connection(key, terms.base_url, client)
-        adapter = models.load(terms.spec.adapter).connect(terms.generation, connection)
+        # How a cut reply is asked again is the conversation's business: `Turn.max_tokens`.
+        generation = {k: v for k, v in terms.generation.items() if k != "length_ladder"}
+        adapter = models.load(terms.spec.adapter).connect(generation, connection)
         yield Desk(ledger, terms, book, adapter, progress, clock)
 
 
 def _refuse_parked(book: Book, terms: Terms, now: float) -> None:
-    """Refuse to send while a stop holds.
-
-    One whose time is over is lifted, and so is a refused key: another one may be given now, and
-    asking costs nothing.
-    """
+    """Refuse to send while a stop holds; lift one whose time is over."""
     for stop in book.stops():
         if stop.scope not in ("provider", f"model:{terms.api_model}"):
             continue
-        if stop.kind == FaultKind.AUTH or (stop.until is not None and now >= stop.until):
+        if stop.until is not None and now >= stop.until:
             book.lift(stop.scope)
         else:
             raise parked(terms, stop)

@@ -80,7 +80,8 @@ class NobodyAsks:
     """
 
     def __init__(self, known: Mapping[str, Entry] | None = None) -> None:
-        self._known = known or {}
+        # An empty mapping may know the end of every question: that of a model which is gone.
+        self._known = {} if known is None else known
         self.asked = 0
 
     def ask(self, question: Question) -> Answer:
