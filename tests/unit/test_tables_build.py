@@ -358,6 +358,22 @@ def test_a_mark_is_explained_only_where_it_occurs(changes, expected):
     assert always <= set(notes)
 
 
+def test_a_measured_row_says_whose_answers_it_holds():
+    models = {
+        "alpha": ModelInfo(label="Alpha", proven=False, answered_as=("alpha-2", "alpha-3*")),
+        "beta": ModelInfo(label="Beta"),
+        "gamma": ModelInfo(label="Gamma", proven=False),
+        "delta": ModelInfo(label="Delta", proven=False, role="floor"),
+    }
+    table = build([summary(name, 0.5) for name in ("alpha", "beta", "delta")], models=models)
+    told = [note for note in table.notes if note.startswith(("Alpha:", "Never run"))]
+    assert told == [
+        "Alpha: answers of alpha-2, alpha-3* are taken too.",
+        "Never run by the makers of gensight, whose tests of these adapters are against "
+        "stand-ins: Alpha.",
+    ]
+
+
 def test_notes_of_models_share_a_letter_when_they_are_the_same():
     models = {
         name: MODELS["alpha"] | {"note": note}

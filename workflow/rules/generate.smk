@@ -38,6 +38,8 @@ rule generate_hosted:
     wildcard_constraints:
         model=models_of("hosted"),
     localrule: True
+    # The runner knows what may be asked again; what it gave up on is the user's to look at.
+    retries: 0
     conda:
         "../../envs/core.yaml"
     resources:

@@ -22,6 +22,7 @@ from gensight.errors import GensightError
 from gensight.specs import declared
 from gensight.specs.base import read_yaml
 from gensight.specs.project import Project, load_project
+from gensight.specs.protocols import PROTOCOLS
 
 # Name as people say it: the module that its absence would be missed by, and its distribution.
 EXTRAS = {
@@ -34,8 +35,6 @@ EXTRAS = {
 }
 LEAST_DISK_BYTES, LITTLE_DISK_BYTES = 10**8, 10**9
 NEVER_RUN = "never run here"
-# Kinds of models whose adapters have made real forward passes.
-PROVEN_KINDS = frozenset({"reference"})
 
 
 @dataclass
@@ -130,12 +129,11 @@ def _models(project: Project, health: Health) -> dict[str, dict[str, Any]]:
     found, adapters = {}, models.available()
     for name, spec in project.models.items():
         here = spec.adapter in adapters
-        proven = spec.kind in PROVEN_KINDS
         found[name] = {
             "adapter": spec.adapter,
             "kind": spec.kind,
             "adapter_exists": here,
-            "note": None if proven else NEVER_RUN,
+            "note": None if PROTOCOLS[spec.adapter].proven else NEVER_RUN,
         }
         if not here and name in project.config.run.models:
             health.problems.append(

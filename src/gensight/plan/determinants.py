@@ -23,6 +23,7 @@ from gensight.specs.conventions import NATIVE_DEFAULT
 from gensight.specs.figures import FigureSpec
 from gensight.specs.model import ModelSpec
 from gensight.specs.project import Project
+from gensight.specs.protocols import PROTOCOLS
 from gensight.specs.tables import TableSpec
 
 #: Raised by hand whenever a stage writes other rows from the same determinants.
@@ -336,6 +337,8 @@ class Determinants(Cells):
             "display": model.display.model_dump(exclude_none=True),
             "role": model.role,
             "hosted": model.kind == "hosted",
+            "proven": PROTOCOLS[model.adapter].proven,
+            "answered_as": model.answered_as,
             "exposure": model.exposure,
             "published": model.published,
             "failed_above": model.failed_above,

@@ -11,14 +11,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Protocol:
-    """One way to talk to a model: the kind of place it runs at, and the vendor it is paced by."""
+    """One way to talk to a model: the kind of place it runs at, and the vendor it is paced by.
+
+    A `proven` one has met the real thing: a forward pass of real weights, a reply of the real
+    service. Stand-ins and tiny random copies prove nothing of the kind.
+    """
 
     kind: str
     provider: str | None = None
+    proven: bool = False
 
 
 PROTOCOLS: dict[str, Protocol] = {
-    "reference": Protocol("reference"),
+    "reference": Protocol("reference", proven=True),
     "openai_images": Protocol("hosted", "openai"),
     "openai_responses": Protocol("hosted", "openai"),
     # The service says whose limits and key they are.

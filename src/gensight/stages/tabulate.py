@@ -98,6 +98,8 @@ def _info(
         failed_above=entry["failed_above"],
         severity_unit=entry.get("severity_unit", ""),
         hosted=entry["hosted"],
+        proven=entry["proven"],
+        answered_as=tuple(entry["answered_as"]),
         cited_as=entry["published"],
     )
 

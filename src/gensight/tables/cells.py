@@ -21,7 +21,8 @@ class ModelInfo:
 
     `failed_above` is the share of format-invalid answers beyond which a cell is a failure; None
     never prints x. `severity_unit` follows the severity in the label of a disturbed row. `hosted`
-    models answer through an API; `cited_as` is the name under which each paper prints the model.
+    models answer through an API, and may do so under the ids of `answered_as`; the adapter of a
+    `proven` one has met the real model. `cited_as` is the name under which each paper prints it.
     """
 
     label: str
@@ -32,6 +33,8 @@ class ModelInfo:
     note: str | None = None
     severity_unit: str = ""
     hosted: bool = False
+    proven: bool = True
+    answered_as: tuple[str, ...] = ()
     cited_as: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -85,7 +88,7 @@ NOT_APPLICABLE = Cell(kind="not_applicable")
 API_TIME, OTHER_PROTOCOL, NOT_PRINTED = "†", "‡", "¶"
 #: Signs after a number, and what they say.
 SIGNS = {
-    API_TIME: "timed end to end through an API, network and queue included",
+    API_TIME: "timed end to end through an API: network, queue, other requests in flight",
     OTHER_PROTOCOL: "reported under another protocol; not comparable with the other rows",
     NOT_PRINTED: "follows from what the paper prints, and is not printed itself",
 }

@@ -49,6 +49,7 @@ def table_notes(
     empty = [] if any(group.rows for group in groups) else ["No model of this run does this task."]
     notes = [*empty, *_mark_notes(spec, columns, groups, cells, infos), *_column_notes(columns)]
     notes += _left_out(cells, benchmarks)
+    notes += _provenance(groups, infos)
     notes += _counted(columns, groups)
     notes += _flags(columns, groups)
     notes += _smallest_differences(spec, columns, groups)
@@ -114,6 +115,30 @@ def _mark_notes(
     notes += [f"{sign}: {words}." for sign, words in SIGNS.items() if sign in marks]
     if any(row.highlight for group in groups for row in group.rows):
         notes.append("Grey: the default setting.")
+    return notes
+
+
+def _provenance(groups: Sequence[Group], infos: Mapping[str, ModelInfo]) -> list[str]:
+    """Say of measured rows whose adapter never met the real model, and who else may answer."""
+    shown = {
+        row.model: row.label
+        for group in groups
+        for row in group.rows
+        if row.role == "measured"
+        and row.model in infos
+        and any(cell.number is not None for cell in row.cells)
+    }
+    never = [label for model, label in shown.items() if not infos[model].proven]
+    notes = [
+        f"{label}: answers of {', '.join(infos[model].answered_as)} are taken too."
+        for model, label in shown.items()
+        if infos[model].answered_as
+    ]
+    if never:
+        notes.append(
+            "Never run by the makers of gensight, whose tests of these adapters are against "
+            f"stand-ins: {', '.join(never)}."
+        )
     return notes
 
 
