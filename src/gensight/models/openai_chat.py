@@ -75,7 +75,7 @@ DEFAULTS = {
 }
 REQUIRED = ["service", "model"]
 CHOICES = {
-    "service": ["ark", "deepseek", "moonshot", "openai", "vllm"],
+    "service": [None, "ark", "deepseek", "moonshot", "openai", "vllm"],
     "thinking": [None, "enabled", "disabled", "auto"],
     "verbosity": [None, "low", "medium", "high"],
     "image_detail": [None, "auto", "low", "high", "original"],
