@@ -19,7 +19,6 @@ from gensight import providers
 from gensight.digests import digest_of
 from gensight.models import Part, Turn
 from gensight.outcomes import MODEL_OUTCOMES
-from gensight.providers.keys import find_key
 from gensight.providers.prices import PriceList
 from gensight.runner.book import Book, book_path
 from gensight.runner.crowd import work_through
@@ -119,7 +118,7 @@ class Rig:
             price_date=prices.date,
             budget=None if self.budget is None else BudgetSpec(**self.budget),
             hosted=HostedSpec(**self.hosted),
-            keys_file="keys.env",
+            keys_file=f"{provider}.env",
             root=self.folder,
         )
 
@@ -185,7 +184,7 @@ class Rig:
 def write_key(folder, provider, key=KEY):
     folder.mkdir(parents=True, exist_ok=True)
     variable = (providers.load(provider).KEY_VARIABLES or ["NO_KEY"])[0]
-    path = folder / "keys.env"
+    path = folder / f"{provider}.env"
     path.touch(mode=0o600)
     path.write_text(f"{variable}={key}\n")
 
@@ -201,11 +200,6 @@ def without_keys():
     kept = {name: value for name, value in os.environ.items() if name not in names}
     with patch.dict(os.environ, kept, clear=True):
         yield
-
-
-def key_of(provider, folder):
-    with without_keys():
-        return find_key(provider, "keys.env", folder)
 
 
 def items(number, start=0):

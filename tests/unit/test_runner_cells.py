@@ -71,7 +71,7 @@ class Cell:
         whole = {
             "run": {"name": "r", "models": ["m"], "benchmarks": ["b"], "prompts": ["mid"]},
             "endpoints": {self.provider: self.fake.url},
-            "keys_file": "keys.env",
+            "keys_file": f"{self.provider}.env",
             "budget": {"usd": 100},
             **config,
         }
@@ -114,7 +114,7 @@ def test_a_cell_is_bought_once_and_copied_ever_after(tmp_path):
         assert [row.outcome for row in rows] == ["ok"] * 6 and [r.rank for r in rows] == [*range(6)]
         assert sum(row.cost_usd for row in rows) == pytest.approx(fake.charged_usd)
         assert fake.charged == fake.distinct == 6
-        (tmp_path / "keys.env").unlink()
+        (tmp_path / "google.env").unlink()
         assert cell.run(budget=None) == rows
         assert len(fake.journal) == 6, "no key, no money and no connection is needed"
 
