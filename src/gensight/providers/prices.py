@@ -140,9 +140,16 @@ def _constants_of(adapter: str) -> Mapping[str, Any]:
 
 
 def _setting(generation: Mapping[str, Any], name: str | None) -> Any:
-    """Return a setting, which a model's card may call assumed; None: the provider's default."""
+    """Return a setting, which a model's card may call assumed; None: the provider's default.
+
+    A dot leads into a mapping: `image_tool.size`.
+    """
     if name is None:
         return None
+    outer, _, inner = name.partition(".")
+    if inner:
+        within = generation.get(outer)
+        return _setting(within, inner) if isinstance(within, Mapping) else None
     value = _first(generation.get(name), generation.get(f"assumed_{name}"))
     return None if value == "provider_default" else value
 
@@ -186,11 +193,12 @@ class TurnFacts:
 
 @dataclass(frozen=True)
 class Price:
-    """One model's prices as of a day."""
+    """One model's prices as of a day; with a tool, those of the model that paints for it, too."""
 
     api_model: str
     spec: PriceSpec
     date: str
+    has_tool: bool = False
 
     @property
     def free(self) -> bool:
@@ -223,8 +231,10 @@ class Price:
         else:
             words = beside if limit is None else limit
         pictures = room.pictures if facts.returns_picture else 0
+        text = _text_tokens(facts.text_bytes)
         return Usage(
-            input_text_tokens=_text_tokens(facts.text_bytes),
+            # A tool is told again, in the words of the model that calls it.
+            input_text_tokens=2 * text + words if self.has_tool else text,
             input_image_tokens=sum(self._shown_tokens(sides) for sides in facts.shown),
             output_text_tokens=words,
             output_image_tokens=pictures * self._picture_tokens(facts, room) if pictures else 0,
@@ -234,6 +244,31 @@ class Price:
     def most_usd(self, facts: TurnFacts, room: Room) -> float:
         """Return the most that a turn can cost, in US dollars: what is reserved for it."""
         return self.cost_usd(self.most(facts, room))
+
+    def with_tool(self, painter: Price) -> Price:
+        """Return the price of this model when it paints through another one.
+
+        Both read texts and pictures, which are counted at the dearer one's price.
+        """
+        own, tool = self.spec, painter.spec
+        text_in = _dearest(own.input_usd_per_million, tool.input_usd_per_million)
+        images_in = (own.input_image_usd_per_million, tool.input_image_usd_per_million)
+        tokens = own.input_image_tokens + tool.input_image_tokens
+        update = {
+            "input_usd_per_million": text_in,
+            "input_image_usd_per_million": _dearest(text_in, *images_in),
+            "output_usd_per_million": _dearest(
+                own.output_usd_per_million, tool.output_usd_per_million
+            ),
+            "output_image_usd_per_million": tool.output_image_usd_per_million,
+            "image_usd": tool.image_usd,
+            "input_image_tokens": tokens,
+            "output_image_tokens": tool.output_image_tokens,
+            "output_image_pixels": tool.output_image_pixels,
+            "output_image_grid": tool.output_image_grid,
+            "free": own.free and tool.free,
+        }
+        return replace(self, spec=own.model_copy(update=update), has_tool=True)
 
     def _shown_tokens(self, sides: tuple[int, int]) -> int:
         return _grown(self.spec.input_image_tokens, sides, USUAL_PIXELS)
@@ -289,6 +324,20 @@ class PriceList:
             f"input_usd_per_million, output_usd_per_million, input_image_tokens and "
             f"assumed_output_tokens, or image_usd, or free: true for a server of your own"
         )
+
+    def price_for(self, generation: Mapping[str, Any], asked_by: str = "") -> Price:
+        """Return the price of a generation block: of its model, and of the one that paints for it.
+
+        Raises:
+            SpecError: one of them has no price.
+        """
+        price = self.price_of(str(generation.get("model")), asked_by)
+        painter = _setting(generation, "image_tool.model")
+        return price if painter is None else price.with_tool(self.price_of(painter, asked_by))
+
+
+def _dearest(*prices: float | None) -> float | None:
+    return max((price for price in prices if price is not None), default=None)
 
 
 def _first(*values: Any) -> Any:

@@ -1,0 +1,322 @@
+"""What a run still has to ask, and what that takes: requests, pictures, tokens, money, hours.
+
+Nothing is asked, opened or written. A number is the most that can be needed: the requests are
+exactly those that the runner would send, if every turn is answered; their tokens and money are what
+it would reserve for them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from typing import Any, Literal
+
+from gensight.footers import read_footer
+from gensight.freshness import Freshness
+from gensight.images import LONG_SIDE
+from gensight.plan import Cell, Plan, PlannedFile
+from gensight.providers.prices import PriceList, Room
+from gensight.runner.needs import (
+    Lookup,
+    Need,
+    expected_facts,
+    gpu_hours,
+    seconds_needed,
+    taken,
+)
+from gensight.specs.model import ModelSpec
+
+State = Literal["complete", "ask", "retired", "not_looked_up"]
+#: Looks up generations files whose samples and requests are there; by path.
+LookUp = Callable[[Sequence[PlannedFile]], Mapping[str, Lookup]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model, benchmark and prompt of the run; None is "not known yet", and `note` says why.
+
+    `to_ask` requests take at most `tokens` and `usd`, and `seconds` at the allowed rate; where they
+    run on one's own machines, `gpu_hours`. With `more` further ones may follow (`stop_when`).
+    """
+
+    cell: Cell
+    kind: str
+    provider: str | None
+    api_model: str | None
+    state: State
+    requests: int | None
+    answered: int | None
+    in_doubt: int
+    to_ask: int | None
+    images: int | None = 0
+    tokens: int | None = 0
+    usd: float | None = 0.0
+    seconds: float | None = 0.0
+    gpu_hours: float = 0.0
+    more: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Total:
+    """Rows added up; `at_least` says that something of them is not known yet.
+
+    The models of one provider are asked one after the other: their seconds add up.
+    """
+
+    requests: int
+    answered: int
+    in_doubt: int
+    to_ask: int
+    images: int
+    tokens: int
+    usd: float
+    seconds: float | None
+    gpu_hours: float
+    at_least: bool
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Total:
+        """Add up rows of one provider."""
+        seconds = [row.seconds for row in rows if row.to_ask]
+        return cls(
+            requests=sum(row.requests or 0 for row in rows),
+            answered=sum(row.answered or 0 for row in rows),
+            in_doubt=sum(row.in_doubt for row in rows),
+            to_ask=sum(row.to_ask or 0 for row in rows),
+            images=sum(row.images or 0 for row in rows),
+            tokens=sum(row.tokens or 0 for row in rows),
+            usd=math.fsum(row.usd or 0.0 for row in rows),
+            seconds=None if None in seconds else math.fsum(s for s in seconds if s is not None),
+            gpu_hours=math.fsum(row.gpu_hours for row in rows),
+            at_least=any(row.to_ask is None or row.more for row in rows),
+        )
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """All rows, by provider and in the order of the run; providers are asked side by side."""
+
+    rows: tuple[Row, ...]
+    price_date: str | None
+
+    def by_provider(self) -> dict[str | None, list[Row]]:
+        """Return the rows of every provider; None has those that run on one's own machines."""
+        found: dict[str | None, list[Row]] = defaultdict(list)
+        for row in self.rows:
+            found[row.provider].append(row)
+        return dict(sorted(found.items(), key=lambda item: (item[0] is None, item[0] or "")))
+
+    def total(self) -> Total:
+        """Add up everything; the slowest provider says how long it takes."""
+        whole = Total.of(self.rows)
+        hosted = [Total.of(rows) for name, rows in self.by_provider().items() if name is not None]
+        seconds = [total.seconds for total in hosted if total.to_ask]
+        known = [s for s in seconds if s is not None]
+        slowest = None if None in seconds else max(known, default=0.0)
+        return Total(**{**vars(whole), "seconds": slowest})
+
+
+class Forecaster:
+    """Makes the rows of a run.
+
+    `listed` are the generations files that are asked about, `needed` those that Snakemake would
+    make, `current` all files that are as planned. `has_asked` says whether a model has ever been
+    asked anything: without its requests, nobody knows then what is left.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        listed: Iterable[PlannedFile],
+        needed: set[str],
+        current: set[str],
+        has_asked: Callable[[str], bool],
+        prices: Callable[[], PriceList],
+        today: date,
+    ) -> None:
+        self._plan, self._needed, self._current = plan, needed, current
+        self._has_asked, self._prices, self._today = has_asked, prices, today
+        self._files: dict[Cell, list[PlannedFile]] = defaultdict(list)
+        order = {name: place for place, name in enumerate(plan.run.models)}
+        for planned in sorted(listed, key=lambda p: order[cell_of(p).model]):
+            if self._model(cell_of(planned)).kind != "reference":
+                self._files[cell_of(planned)].append(planned)
+
+    def forecast(self, look_up: LookUp) -> Forecast:
+        """Return what every cell takes.
+
+        Raises:
+            SpecError: a model that is to be asked has no price.
+        """
+        wanted = [p for files in self._files.values() for p in files if self._can_look(p)]
+        found = look_up(wanted)
+        rows = tuple(self._row(cell, files, found) for cell, files in self._files.items())
+        # Where nothing is to be paid, nobody needs a list of prices.
+        priced = any(row.provider and row.to_ask for row in rows)
+        return Forecast(rows, self._prices().date if priced else None)
+
+    def _model(self, cell: Cell) -> ModelSpec:
+        return self._plan.project.models[cell.model]
+
+    def _can_look(self, planned: PlannedFile) -> bool:
+        ready = all(path in self._current for path in planned.inputs)
+        return ready and planned.path in self._needed
+
+    def _row(self, cell: Cell, files: Sequence[PlannedFile], found: Mapping[str, Lookup]) -> Row:
+        spec, generation = self._model(cell), files[0].determinants["generation"]
+        row = partial(
+            Row,
+            cell=cell,
+            kind=spec.kind,
+            provider=spec.provider,
+            api_model=str(generation.get("model")) if spec.provider else None,
+            more=self._is_open(cell),
+        )
+        looked = [self._looked(cell, planned, found) for planned in files]
+        known = [one for one in looked if one is not None]
+        if len(known) < len(looked):
+            unknown = _unknown(self._arithmetic(files))
+            return row(state="not_looked_up", note=self._why_not(cell), **unknown)
+        needs = sum((Counter(one.needs) for one in known), Counter[Need]())
+        to_ask, answered = needs.total(), sum(one.answered for one in known)
+        in_doubt = sum(one.in_doubt for one in known)
+        row = partial(
+            row, requests=answered + in_doubt + to_ask, answered=answered, in_doubt=in_doubt
+        )
+        if not to_ask:
+            return row(state="complete", to_ask=0, note=self._why_none(files))
+        if spec.retired is not None and spec.retired.date <= self._today:
+            told = f"gone since {spec.retired.date}, nothing is asked"
+            return row(state="retired", to_ask=0, note=told)
+        if spec.provider:
+            needed = self._hosted(cell, generation, needs)
+        else:
+            needed = _local(spec, needs, sum(1 for one in known if one.needs))
+        return row(state="ask", to_ask=to_ask, note=self._how_far(cell), **needed)
+
+    def _hosted(
+        self, cell: Cell, generation: Mapping[str, Any], needs: Mapping[Need, int]
+    ) -> dict[str, Any]:
+        """Return what needed turns take of a provider."""
+        spec = self._model(cell)
+        price = self._prices().price_for(generation, f"config/models/{cell.model}.yaml")
+        images, tokens, usd = taken(needs, price, Room.of(spec.adapter, generation))
+        seconds = seconds_needed(spec.limits, sum(needs.values()), images, tokens)
+        return {"images": images, "tokens": tokens, "usd": usd, "seconds": seconds}
+
+    def _looked(
+        self, cell: Cell, planned: PlannedFile, found: Mapping[str, Lookup]
+    ) -> Lookup | None:
+        """Return what is known of a file; None where somebody would have to look first."""
+        if planned.path in self._current:
+            return Lookup(answered=read_footer(planned.path).rows)
+        if planned.path not in self._needed:
+            return Lookup(answered=self._number(planned) or 0)
+        if planned.path in found:
+            return found[planned.path]
+        if self._has_asked(cell.model):
+            return None
+        number = self._number(planned)
+        return None if number is None else Lookup(needs=self._expected(cell, planned))
+
+    def _number(self, planned: PlannedFile) -> int | None:
+        """Return how many turns a file takes, by arithmetic; None where `n: all` is not known."""
+        turns = len(planned.determinants["requests"]["turns"])
+        answers = self._answers(planned)
+        return None if answers is None else answers * turns
+
+    def _answers(self, planned: PlannedFile) -> int | None:
+        cell, (first, last) = cell_of(planned), planned.determinants["ranks"]
+        n = self._plan.project.ranks(cell.benchmark, cell.prompt)
+        if not isinstance(n, int):
+            return None
+        ranks = max(0, (n if last is None else min(last, n)) - first)
+        return ranks * planned.determinants["repeats"]
+
+    def _expected(self, cell: Cell, planned: PlannedFile) -> Counter[Need]:
+        """Return the turns of a file whose requests are not made yet."""
+        tree = planned.determinants
+        turns, number = tree["requests"]["turns"], self._answers(planned) or 0
+        found: Counter[Need] = Counter()
+        for index in range(len(turns)):
+            facts = expected_facts(
+                turns, index, (LONG_SIDE, LONG_SIDE), tree["adapter"], tree["generation"]
+            )
+            found[Need(facts)] += number
+        return found
+
+    def _arithmetic(self, files: Sequence[PlannedFile]) -> int | None:
+        numbers = [self._number(planned) for planned in files]
+        return None if None in numbers else sum(n for n in numbers if n is not None)
+
+    def _why_not(self, cell: Cell) -> str:
+        requests = f"results/requests/{cell.benchmark}/{cell.prompt}.parquet"
+        what = "n: all is not counted yet"
+        if isinstance(self._plan.project.ranks(cell.benchmark, cell.prompt), int):
+            what = "not looked up"
+        return f"{what}; first run: snakemake --cores 2 {requests}"
+
+    def _why_none(self, files: Sequence[PlannedFile]) -> str | None:
+        if all(p.path in self._needed or p.path in self._current for p in files):
+            return None
+        return "what is made from it is there"
+
+    def _how_far(self, cell: Cell) -> str | None:
+        if not self._is_open(cell):
+            return None
+        n, most = self._plan.project.n(cell.benchmark), self._plan.project.most(cell.benchmark)
+        return f"stop_when: the first {n} of at most {most} samples"
+
+    def _is_open(self, cell: Cell) -> bool:
+        """Say whether more samples may be asked about, once these are answered."""
+        stop = self._plan.project.stops.get(cell.benchmark)
+        return stop is not None and stop.decided is None
+
+
+def generations_below(
+    files: Mapping[str, PlannedFile], targets: Iterable[str]
+) -> list[PlannedFile]:
+    """Return the generations that targets are made from, whatever is there, in the plan's order."""
+    below = _below(targets, lambda path: files[path].inputs)
+    return [files[path] for path in files if path in below and files[path].stage == "generations"]
+
+
+def needed_below(
+    files: Mapping[str, PlannedFile], targets: Iterable[str], fresh: Freshness
+) -> set[str]:
+    """Return the files that Snakemake would make for targets: those that are not as planned."""
+    return _below(targets, lambda path: fresh.inputs(files[path])) - fresh.current
+
+
+def _below(targets: Iterable[str], inputs: Callable[[str], Iterable[str]]) -> set[str]:
+    seen, waiting = set[str](), list(targets)
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting += inputs(path)
+    return seen
+
+
+def cell_of(planned: PlannedFile) -> Cell:
+    """Return the cell of a generations file."""
+    return Cell(*planned.path.split("/")[2:5])
+
+
+def _local(spec: ModelSpec, needs: Mapping[Need, int], shards: int) -> dict[str, Any]:
+    """Return what needed turns take of one's own machines, in so many jobs."""
+    return {
+        "images": sum(number for need, number in needs.items() if need.facts.returns_picture),
+        "seconds": None,
+        "gpu_hours": gpu_hours(spec.limits, sum(needs.values()), shards),
+    }
+
+
+def _unknown(requests: int | None) -> dict[str, Any]:
+    nothing = dict.fromkeys(("answered", "to_ask", "images", "tokens", "usd", "seconds"))
+    return {**nothing, "requests": requests, "in_doubt": 0}
