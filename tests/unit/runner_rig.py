@@ -175,10 +175,14 @@ class Rig:
         with self.book() as book:
             return book.attempts()
 
-    def in_doubt(self):
+    def in_doubt(self, answered=True):
         """Return the attempts that `gensight ledger list --in-doubt` would list."""
         found = take_inventory(self.folder / "ledger").open_requests
-        return [open_.attempt for open_ in found if open_.state == IN_DOUBT]
+        return [
+            request.attempt
+            for request in found
+            if request.state == IN_DOUBT and (answered or not request.answered)
+        ]
 
 
 def write_key(folder, provider, key=KEY):
