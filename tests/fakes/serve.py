@@ -126,8 +126,11 @@ class Served:
 
     def __exit__(self, *raised: object) -> None:
         said = self._end()
-        if said and raised[0] is None:
-            raise RuntimeError(said)
+        assert self._process is not None
+        if self._process.returncode and raised[0] is None:
+            raise RuntimeError(
+                f"fake {self.provider} ended with {self._process.returncode}: {said}"
+            )
 
     def _end(self) -> str:
         """Stop the process and return what it complained about."""
