@@ -26,6 +26,7 @@ from gensight.runner.forecast import (
     Row,
     Total,
     generations_below,
+    making,
     needed_below,
 )
 from gensight.runner.needs import has_replies
@@ -59,8 +60,9 @@ def _forecast(plan: Plan, targets: Sequence[str], accounts: Accounts) -> tuple[l
     files = plan.files()
     wanted = _wanted(plan, files, targets)
     ledger = plan.project.ledger
-    fresh = settle(files, main_process=False, ledger=ledger)
-    resends = plan.project.config.hosted.in_doubt == "resend"
+    hosted = plan.project.config.hosted
+    keeps = hosted.unresolved == "keep"
+    fresh = settle(files, main_process=False, ledger=ledger, keeps_unresolved=keeps)
     forecaster = Forecaster(
         plan,
         generations_below(files, wanted),
@@ -69,9 +71,19 @@ def _forecast(plan: Plan, targets: Sequence[str], accounts: Accounts) -> tuple[l
         lambda model: model in accounts.ends or has_replies(ledger, model),
         cache(partial(PriceList.load, plan.project.root)),
         _today(),
+        accounts.gone,
     )
-    ends = accounts.asked_no_more(resends=resends)
-    return wanted, forecaster.forecast(partial(look_up, ledger=ledger, ends=ends))
+    found = partial(
+        look_up,
+        ledger=ledger,
+        ends=accounts.asked_no_more(resends=hosted.in_doubt == "resend"),
+        answered_as={
+            name: spec.answered_as
+            for name, spec in plan.project.models.items()
+            if spec.kind == "hosted"
+        },
+    )
+    return wanted, forecaster.forecast(found)
 
 
 def _today() -> date:
@@ -167,7 +179,6 @@ def _print(
 
 def _row_cells(row: Row) -> tuple[Any, ...]:
     notes = [f"{row.in_doubt} in doubt"] if row.in_doubt else []
-    notes += ["retired"] if row.state == "retired" else []
     notes += [row.note] if row.note else []
     cells = _number_cells(row, row.provider)
     return (*row.cell, *cells, *(["; ".join(notes)] if notes else []))
@@ -190,6 +201,11 @@ def _number_cells(counted: Row | Total, provider: str | None) -> tuple[Any, ...]
 def told_usd(usd: float) -> str:
     """Return dollars in words, rounded up to the cent: what is told is never exceeded."""
     return f"{math.ceil(round(usd * 100, 6)) / 100:,.2f} USD"
+
+
+def told_left(usd: float) -> str:
+    """Return dollars in words, rounded down to the cent: what is told is there."""
+    return f"{math.floor(round(usd * 100, 6)) / 100:,.2f} USD"
 
 
 def told_gpu(hours: float) -> str:
@@ -230,6 +246,12 @@ def _closing(plan: Plan, forecast: Forecast, accounts: Accounts) -> list[str]:
     lines = [f"run '{plan.run.name}': {', '.join(words)}"]
     if accounts.spent_usd:
         lines.append(f"spent so far: {told_usd(math.fsum(accounts.spent_usd.values()))}")
+    guessed = next((row.cell for row in forecast.rows if row.assumed), None)
+    if guessed is not None:
+        lines.append(
+            f"samples that are not made yet are counted at an assumed size; exact after, as for "
+            f"the first of them: {making(guessed)}"
+        )
     if accounts.in_doubt:
         worth = math.fsum(attempt.reserved_usd for attempt in accounts.in_doubt)
         lines.append(
@@ -250,7 +272,7 @@ def _told_budget(
             return "nothing paid is to be sent"
         wanted = f"budget: {{usd: {balance.whole_usd}}}{more}"
         return f"nothing paid will be sent: add {wanted} to {place}"
-    left = f"{told_usd(balance.left_usd)} of the budget of {told_usd(budget.usd)} are left"
+    left = f"{told_left(balance.left_usd)} of the budget of {told_usd(budget.usd)} are left"
     if balance.is_enough:
         return f"{left}: enough" + (" for what is known" if more else "")
     caps = ", ".join(f"{name}: {usd}" for name, usd in sorted(balance.short.items()))

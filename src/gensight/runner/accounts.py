@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -60,6 +61,16 @@ class Accounts:
                 book.close()
         return cls(spent, doubts, {k: v for k, v in stops.items() if v}, ends)
 
+    @property
+    def gone(self) -> Mapping[tuple[str, str], date]:
+        """Return since when a provider says that it has a model no more, by provider and id."""
+        return {
+            (provider, stop.scope.removeprefix("model:")): _day(stop.since)
+            for provider, stops in self.stops.items()
+            for stop in stops
+            if stop.kind == FaultKind.GONE
+        }
+
     def asked_no_more(self, *, resends: bool) -> Mapping[str, Mapping[str, End]]:
         """Return the ends that a run respects: it may be told to ask again what is in doubt."""
         if not resends:
@@ -68,6 +79,10 @@ class Accounts:
             model: {key: end for key, end in ends.items() if end == "kept"}
             for model, ends in self.ends.items()
         }
+
+
+def _day(moment_s: float) -> date:
+    return datetime.fromtimestamp(moment_s, UTC).date()
 
 
 def _doubtful(book: Book, ledger: Path) -> list[Attempt]:

@@ -15,10 +15,10 @@ from datetime import date
 from functools import partial
 from typing import Any, Literal
 
-from gensight.footers import read_footer
+from gensight.footers import COMMAND, read_footer
 from gensight.freshness import Freshness
 from gensight.images import LONG_SIDE
-from gensight.plan import Cell, Plan, PlannedFile
+from gensight.plan import Cell, Plan, PlannedFile, paths
 from gensight.providers.prices import PriceList, Room
 from gensight.runner.needs import (
     Lookup,
@@ -30,7 +30,7 @@ from gensight.runner.needs import (
 )
 from gensight.specs.model import ModelSpec
 
-State = Literal["complete", "ask", "retired", "not_looked_up"]
+State = Literal["complete", "ask", "retired", "stranger", "not_looked_up"]
 #: Looks up generations files whose samples and requests are there; by path.
 LookUp = Callable[[Sequence[PlannedFile]], Mapping[str, Lookup]]
 
@@ -40,7 +40,8 @@ class Row:
     """One model, benchmark and prompt of the run; None is "not known yet", and `note` says why.
 
     `to_ask` requests take at most `tokens` and `usd`, and `seconds` at the allowed rate; where they
-    run on one's own machines, `gpu_hours`. With `more` further ones may follow (`stop_when`).
+    run on one's own machines, `gpu_hours`. With `more` further ones may follow (`stop_when`);
+    `assumed` says that some are of samples that are not made yet.
     """
 
     cell: Cell
@@ -58,6 +59,7 @@ class Row:
     seconds: float | None = 0.0
     gpu_hours: float = 0.0
     more: bool = False
+    assumed: bool = False
     note: str | None = None
 
 
@@ -126,7 +128,8 @@ class Forecaster:
 
     `listed` are the generations files that are asked about, `needed` those that Snakemake would
     make, `current` all files that are as planned. `has_asked` says whether a model has ever been
-    asked anything: without its requests, nobody knows then what is left.
+    asked anything: without its requests, nobody knows then what is left. `gone` says since when a
+    provider has a model no more, by provider and id.
     """
 
     def __init__(
@@ -138,9 +141,11 @@ class Forecaster:
         has_asked: Callable[[str], bool],
         prices: Callable[[], PriceList],
         today: date,
+        gone: Mapping[tuple[str, str], date],
     ) -> None:
         self._plan, self._needed, self._current = plan, needed, current
-        self._has_asked, self._prices, self._today = has_asked, prices, today
+        self._has_asked, self._prices = has_asked, prices
+        self._today, self._gone = today, gone
         self._files: dict[Cell, list[PlannedFile]] = defaultdict(list)
         order = {name: place for place, name in enumerate(plan.run.models)}
         for planned in sorted(listed, key=lambda p: order[cell_of(p).model]):
@@ -182,22 +187,38 @@ class Forecaster:
         if len(known) < len(looked):
             unknown = _unknown(self._arithmetic(files))
             return row(state="not_looked_up", note=self._why_not(cell), **unknown)
-        needs = sum((Counter(one.needs) for one in known), Counter[Need]())
-        to_ask, answered = needs.total(), sum(one.answered for one in known)
-        in_doubt = sum(one.in_doubt for one in known)
+        left = sum((Counter(one.needs) for one in known), Counter[Need]())
+        answered, in_doubt = sum(o.answered for o in known), sum(o.in_doubt for o in known)
+        unanswered = sum(one.unanswered for one in known)
         row = partial(
-            row, requests=answered + in_doubt + to_ask, answered=answered, in_doubt=in_doubt
+            row,
+            requests=answered + in_doubt + unanswered + left.total(),
+            answered=answered,
+            in_doubt=in_doubt,
         )
-        if not to_ask:
-            return row(state="complete", to_ask=0, note=self._why_none(files))
-        if spec.retired is not None and spec.retired.date <= self._today:
-            told = f"gone since {spec.retired.date}, nothing is asked"
-            return row(state="retired", to_ask=0, note=told)
+        if not left:
+            return row(state="complete", to_ask=0, note=self._why_none(files, unanswered))
+        gone = self._gone_since(spec, generation)
+        if gone is not None:
+            return row(state="retired", to_ask=0, note=f"gone since {gone}: nothing is asked")
+        asked = [one for one in known if not one.strangers]
+        needs = sum((Counter(one.needs) for one in asked), Counter[Need]())
+        strange = _told_strangers(known, cell.model)
+        if not needs:
+            return row(state="stranger", to_ask=0, note=strange)
         if spec.provider:
             needed = self._hosted(cell, generation, needs)
         else:
-            needed = _local(spec, needs, sum(1 for one in known if one.needs))
-        return row(state="ask", to_ask=to_ask, note=self._how_far(cell), **needed)
+            needed = _local(spec, needs, sum(1 for one in asked if one.needs))
+        note = strange or self._how_far(cell)
+        assumed = any(one.assumed for one in asked)
+        return row(state="ask", to_ask=needs.total(), note=note, assumed=assumed, **needed)
+
+    def _gone_since(self, spec: ModelSpec, generation: Mapping[str, Any]) -> date | None:
+        """Return since when a model is not there to be asked, by its spec or its provider."""
+        if spec.retired is not None and spec.retired.date <= self._today:
+            return spec.retired.date
+        return self._gone.get((spec.provider or "", str(generation.get("model"))))
 
     def _hosted(
         self, cell: Cell, generation: Mapping[str, Any], needs: Mapping[Need, int]
@@ -214,7 +235,9 @@ class Forecaster:
     ) -> Lookup | None:
         """Return what is known of a file; None where somebody would have to look first."""
         if planned.path in self._current:
-            return Lookup(answered=read_footer(planned.path).rows)
+            footer = read_footer(planned.path)
+            open_ends = footer.unresolved
+            return Lookup(answered=footer.rows - open_ends, unanswered=open_ends)
         if planned.path not in self._needed:
             return Lookup(answered=self._number(planned) or 0)
         if planned.path in found:
@@ -222,7 +245,9 @@ class Forecaster:
         if self._has_asked(cell.model):
             return None
         number = self._number(planned)
-        return None if number is None else Lookup(needs=self._expected(cell, planned))
+        if number is None:
+            return None
+        return Lookup(needs=self._expected(cell, planned), assumed=True)
 
     def _number(self, planned: PlannedFile) -> int | None:
         """Return how many turns a file takes, by arithmetic; None where `n: all` is not known."""
@@ -255,13 +280,14 @@ class Forecaster:
         return None if None in numbers else sum(n for n in numbers if n is not None)
 
     def _why_not(self, cell: Cell) -> str:
-        requests = f"results/requests/{cell.benchmark}/{cell.prompt}.parquet"
         what = "n: all is not counted yet"
         if isinstance(self._plan.project.ranks(cell.benchmark, cell.prompt), int):
             what = "not looked up"
-        return f"{what}; first run: snakemake --cores 2 {requests}"
+        return f"{what}; first run: {making(cell)}"
 
-    def _why_none(self, files: Sequence[PlannedFile]) -> str | None:
+    def _why_none(self, files: Sequence[PlannedFile], unanswered: int) -> str | None:
+        if unanswered:
+            return f"{unanswered} without an answer are kept so"
         if all(p.path in self._needed or p.path in self._current for p in files):
             return None
         return "what is made from it is there"
@@ -308,6 +334,11 @@ def cell_of(planned: PlannedFile) -> Cell:
     return Cell(*planned.path.split("/")[2:5])
 
 
+def making(cell: Cell) -> str:
+    """Return the command that makes a cell's samples and requests, and asks nothing."""
+    return f"{COMMAND} {paths.requests_path(cell.benchmark, cell.prompt)}"
+
+
 def _local(spec: ModelSpec, needs: Mapping[Need, int], shards: int) -> dict[str, Any]:
     """Return what needed turns take of one's own machines, in so many jobs."""
     return {
@@ -315,6 +346,15 @@ def _local(spec: ModelSpec, needs: Mapping[Need, int], shards: int) -> dict[str,
         "seconds": None,
         "gpu_hours": gpu_hours(spec.limits, sum(needs.values()), shards),
     }
+
+
+def _told_strangers(known: Sequence[Lookup], model: str) -> str | None:
+    """Return who answered without being asked for, and what to do about it."""
+    found = sum((Counter(one.strangers) for one in known), Counter[str]())
+    if not found:
+        return None
+    names = ", ".join(f"{name} ({number})" for name, number in sorted(found.items()))
+    return f"answered by {names}: nothing is asked unless answered_as in {model}.yaml allows it"
 
 
 def _unknown(requests: int | None) -> dict[str, Any]:

@@ -34,12 +34,18 @@ class Need(NamedTuple):
 class Lookup:
     """What the ledger has of one file: turns answered, held in doubt, and still to be asked.
 
-    A turn that equals one of another row is counted there, for it is asked once.
+    A turn that equals one of another row is counted there, for it is asked once. `strangers` are
+    the models, with numbers, that answered and were not asked for: while there is one, nothing of
+    the file is asked. `unanswered` turns have no answer, and the run keeps such gaps. `assumed`
+    needs are those of samples that are not made yet.
     """
 
     answered: int = 0
     in_doubt: int = 0
+    unanswered: int = 0
     needs: Mapping[Need, int] = field(default_factory=Counter)
+    strangers: Mapping[str, int] = field(default_factory=Counter)
+    assumed: bool = False
 
 
 def taken(needs: Mapping[Need, int], price: Price, room: Room) -> tuple[int, int, float]:

@@ -31,11 +31,15 @@ from gensight.stages.generate import Shard, conversation_of, played
 
 
 def look_up(
-    files: Sequence[PlannedFile], ledger: Path, ends: Mapping[str, Mapping[str, End]]
+    files: Sequence[PlannedFile],
+    ledger: Path,
+    ends: Mapping[str, Mapping[str, End]],
+    answered_as: Mapping[str, Sequence[str]],
 ) -> dict[str, Lookup]:
     """Return what the ledger has of generations files whose samples and requests are there.
 
-    `ends` says by model and key what is not asked although the ledger has no answer to it.
+    `ends` says by model and key what is not asked although the ledger has no answer to it;
+    `answered_as` under which other ids a hosted model may answer.
     """
     together: dict[tuple[str, ...], list[PlannedFile]] = defaultdict(list)
     for planned in files:
@@ -50,7 +54,8 @@ def look_up(
         for planned in some:
             model = planned.determinants["model"]
             shard = Shard(requests, samples, planned.determinants)
-            walks.append(_walk(shard, ledger, asked[model], ends.get(model, {})))
+            allowed = answered_as.get(model)
+            walks.append(_walk(shard, ledger, asked[model], ends.get(model, {}), allowed))
         _share_pictures(walks)
         steps = (_steps(place, walk) for place, walk in enumerate(walks))
         for step in heapq.merge(*steps):
@@ -84,10 +89,16 @@ class _Walk:
         self.shard, self._asked = shard, asked
         self._answered = self._in_doubt = 0
         self._needs: Counter[Need] = Counter()
+        self._strangers: Counter[str] = Counter()
 
     def found(self) -> Lookup:
         """Return what was found."""
-        return Lookup(self._answered, self._in_doubt, self._needs)
+        return Lookup(
+            answered=self._answered,
+            in_doubt=self._in_doubt,
+            needs=self._needs,
+            strangers=self._strangers,
+        )
 
     def take(self, request: Request, sample: Sample, setting: Setting) -> None:
         """Count the turns of one question."""
@@ -98,10 +109,17 @@ class _Walk:
         self._asked.add(key)
         return new
 
-    def _need_turns(self, request: Request, first: int, sample: Sample) -> None:
-        """Count turns that nobody can put into words yet, for they follow from replies."""
+    def _need_turns(self, request: Request, first: int, sample: Sample, before: str) -> None:
+        """Count turns that nobody can put into words yet, for they follow from replies.
+
+        `before` stands for all that precedes them: what begins alike is asked once up to there.
+        """
         plan, sides = self.shard.plan, images.fit_long_side(sample.width, sample.height)
         for index in range(first, len(request.turns)):
+            parts = request.turns[index]["parts"]
+            before = digest_of([before, [(p["kind"], p["text"], p["turn"]) for p in parts]])
+            if not self._is_new(before):
+                continue
             facts = expected_facts(request.turns, index, sides, plan["adapter"], plan["generation"])
             self._needs[Need(facts)] += 1
 
@@ -119,15 +137,11 @@ class _FirstWalk(_Walk):
         self._told_apart = seed is not None or not hosted
 
     def take(self, request: Request, sample: Sample, setting: Setting) -> None:
-        """Count all turns of a question that was not met before."""
+        """Count the turns of a question that were not met before."""
         who = sample.sample_id if self._told_apart else digest_of_bytes(sample.image["bytes"])
         benchmark = self.shard.plan["requests"]["samples"]["benchmark"] if self._told_apart else ""
-        said = [
-            [(part["kind"], part["text"], part["turn"]) for part in turn["parts"]]
-            for turn in request.turns
-        ]
-        if self._is_new(digest_of([benchmark, who, said, setting.repeat, setting.severity])):
-            self._need_turns(request, 0, sample)
+        before = digest_of([benchmark, who, setting.repeat, setting.severity])
+        self._need_turns(request, 0, sample, before)
 
 
 class _LedgerWalk(_Walk):
@@ -139,29 +153,30 @@ class _LedgerWalk(_Walk):
         asked: set[str],
         conversation: Conversation,
         ends: Mapping[str, End],
+        answered_as: Sequence[str] | None,
     ) -> None:
         super().__init__(shard, asked)
         self._asker = _WritesDown()
-        self.conversation = replace(conversation, asker=self._asker)
+        self.conversation = replace(conversation, asker=self._asker, answered_as=answered_as)
         self._ends = ends
 
     def take(self, request: Request, sample: Sample, setting: Setting) -> None:
         """Count the turns of a question, as far as they are answered and from there on."""
         for row in played(self.conversation, request, sample, setting):
-            if not self._is_new(row.request_key):
-                continue
-            if row.outcome != Outcome.NOT_RUN:
-                self._answered += 1
-                continue
+            is_new = self._is_new(row.request_key)
             end = self._ends.get(row.request_key)
-            if end == "in_doubt":
-                self._in_doubt += 1
-                continue
-            if end == "kept":
-                self._answered += 1
+            if row.outcome == Outcome.MODEL_MISMATCH:
+                self._strangers[str(row.answered_model)] += 1
+            if row.outcome != Outcome.NOT_RUN:
+                self._answered += is_new
+            elif end == "in_doubt":
+                self._in_doubt += is_new
             else:
-                self._need(self._asker.last)
-            self._need_turns(request, row.turn + 1, sample)
+                if end == "kept":
+                    self._answered += is_new
+                elif is_new:
+                    self._need(self._asker.last)
+                self._need_turns(request, row.turn + 1, sample, row.request_key)
 
     def _need(self, question: Question) -> None:
         plan, turn = self.shard.plan, question.turn
@@ -179,11 +194,17 @@ class _WritesDown:
         return Entry(question.key, str(Outcome.NOT_RUN)), []
 
 
-def _walk(shard: Shard, ledger: Path, asked: set[str], ends: Mapping[str, End]) -> _Walk:
+def _walk(
+    shard: Shard,
+    ledger: Path,
+    asked: set[str],
+    ends: Mapping[str, End],
+    answered_as: Sequence[str] | None,
+) -> _Walk:
     if not ends and not has_replies(ledger, shard.plan["model"]):
         return _FirstWalk(shard, asked)
     try:
-        return _LedgerWalk(shard, asked, conversation_of(shard, ledger), ends)
+        return _LedgerWalk(shard, asked, conversation_of(shard, ledger), ends, answered_as)
     except NotHereYetError:  # a model that this version cannot ask has asked for nothing
         return _FirstWalk(shard, asked)
 
