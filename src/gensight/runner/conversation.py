@@ -29,7 +29,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Ladder:
-    """The lengths that a cut reply is asked again with, each under a key of its own (CASES GRD-1).
+    """The lengths that a cut reply is asked again with, each under a key of its own.
 
     `setting` is the name of the limit in the generation block.
     """
