@@ -4,6 +4,8 @@ import os
 import random
 import signal
 import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from time import sleep
@@ -90,6 +92,36 @@ def test_a_runner_that_is_asked_to_end_waits_for_what_it_sent_and_keeps_it(tmp_p
         assert Counter(attempt.end for attempt in rig.attempts()) == {"ok": sent}
         assert "nothing more is sent, what was sent is kept" in said.read_text()
         assert len(list((tmp_path / "ledger/replies").rglob("*.json"))) == sent
+
+
+LAST_OF_ALL = """
+import os, signal, sys, threading
+from gensight.errors import InterruptedAskingError
+from gensight.runner.crowd import work_through
+
+asked, answered, is_closed = [], [], threading.Event()
+
+def work(item):
+    asked.append(item)
+    if len(asked) == 3:
+        threading.Event().wait(0.5)
+        os.kill(os.getpid(), signal.SIGTERM)
+    is_closed.wait(30)
+    # The thread that was begun first, which the main thread looks at first, is the slowest.
+    threading.Event().wait(1.5 if item == 0 else 0.0)
+    answered.append(item)
+
+try:
+    work_through(range(99), work, 3, lambda reason: is_closed.set())
+except InterruptedAskingError:
+    print(sorted(asked) == sorted(answered) == [0, 1, 2])
+"""
+
+
+def test_every_worker_is_waited_for_whichever_the_signal_broke_in_on():
+    command = [sys.executable, "-c", LAST_OF_ALL]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_S)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
 
 
 def test_a_second_signal_leaves_at_once_and_what_was_sent_is_in_doubt(tmp_path):
