@@ -190,7 +190,8 @@ def _sums(total: Total, provider: str | None) -> tuple[Any, ...]:
 
 def _number_cells(counted: Row | Total, provider: str | None) -> tuple[Any, ...]:
     """Return the numbers of a row, in the order of `HEAD`; local models cost nothing here."""
-    counts = (counted.requests, counted.answered, counted.to_ask, counted.images, counted.tokens)
+    tokens = counted.tokens if provider else None
+    counts = (counted.requests, counted.answered, counted.to_ask, counted.images, tokens)
     usd = None if provider is None or counted.usd is None else told_usd(counted.usd)
     duration = None
     if counted.to_ask:
@@ -249,8 +250,8 @@ def _closing(plan: Plan, forecast: Forecast, accounts: Accounts) -> list[str]:
     guessed = next((row.cell for row in forecast.rows if row.assumed), None)
     if guessed is not None:
         lines.append(
-            f"samples that are not made yet are counted at an assumed size; exact after, as for "
-            f"the first of them: {making(guessed)}"
+            f"sizes are assumed where samples are not made yet; to count exactly, first run: "
+            f"{making(guessed)} (asks nothing; the same for other benchmarks)"
         )
     if accounts.in_doubt:
         worth = math.fsum(attempt.reserved_usd for attempt in accounts.in_doubt)
