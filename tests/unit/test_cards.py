@@ -45,7 +45,14 @@ def message_of(root, files, config=CONFIG):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"temperature": 1.0}, {"temperature": 1}, {"seed": None}, {"max_tokens": 7}],
+    [
+        {},
+        {"temperature": 1.0},
+        {"temperature": 1},
+        {"seed": None},
+        {"max_tokens": 7},
+        {"length_ladder": [100, 200]},
+    ],
 )
 def test_what_the_provider_takes_is_planned(tmp_path, settings):
     assert plan_of(tmp_path, asking(**settings)).files()
@@ -70,6 +77,10 @@ def test_what_the_provider_refuses_ends_with_one_line(tmp_path, settings, told):
         ("parameters", {"forbidden": ["sed"]}, "parameters.forbidden: 'sed'"),
         ("parameters", {"default_only": ["topp"]}, "parameters.default_only: 'topp'"),
         ("answers", "image", "answers: 'image' is not known"),
+        ("generation.length_ladder", [50], "[50] does not rise from generation.max_tokens (99)"),
+        ("generation.length_ladder", [200, 100], "the smallest first"),
+        ("generation.length_ladder", [True], "whole numbers"),
+        ("generation.length_ladder", 200, "generation.length_ladder: expected list, got 200"),
         ("generation", {"service": "moonshot"}, "key 'generation.model' is missing"),
     ],
 )

@@ -16,12 +16,12 @@ def park(ledger, provider, **changes):
 
 def test_only_stops_that_hold_of_the_providers_of_the_run(tmp_path):
     park(tmp_path, "openai")
-    park(tmp_path, "google", until=None, kind="auth")
+    park(tmp_path, "google", until=None)
     park(tmp_path, "ark", until=time.time() - 1)
     park(tmp_path, "anthropic", scope="model:claude", kind="gone", until=None)
     park(tmp_path, "bfl")
     google, openai = parked_lines(tmp_path, {"openai", "google", "ark", "anthropic", None})
-    assert google.startswith("google takes no requests until it is lifted (auth: no_money);")
+    assert google.startswith("google takes no requests until it is lifted (quota: no_money);")
     assert openai.startswith("openai takes no requests until 2")
     assert openai.endswith("gensight ledger lift openai")
 

@@ -73,8 +73,11 @@ def test_the_calculator_of_gpt_image_2_gives_the_prices_that_are_printed(size, q
     assert tokens * 30 / 1e6 == pytest.approx(usd, abs=0.0006)
 
 
-def test_the_size_of_the_input_is_taken_in_steps():
+def test_the_size_of_the_input_is_the_one_that_will_be_asked_for():
     model, quality = "gpt-image-2", "high"
+    assert picture_tokens(model, "input", quality, ((640, 480),)) == picture_tokens(
+        model, "960x720", quality
+    )
     assert picture_tokens(model, "input", quality, ((1024, 700),)) == picture_tokens(
         model, "1024x704", quality
     )

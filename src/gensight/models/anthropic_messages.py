@@ -28,6 +28,8 @@ DEFAULTS = {
     # The API needs a limit, so one of the two must be given.
     "max_tokens": None,
     "assumed_max_tokens": None,
+    # Higher limits that a reply cut at its limit is asked again with, one after the other.
+    "length_ladder": [],
     "oversized_image": "error",
     "thinking": None,
     "assumed_thinking": None,

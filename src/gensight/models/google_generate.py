@@ -37,6 +37,8 @@ DEFAULTS = {
     "top_k": None,
     "seed": None,
     "max_output_tokens": None,
+    # Higher limits that a reply cut at its limit is asked again with, one after the other.
+    "length_ladder": [],
     "thinking": None,
     "assumed_thinking": None,
     "media_resolution": None,

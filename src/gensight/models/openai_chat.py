@@ -55,6 +55,8 @@ DEFAULTS = {
     "weights_revision": None,
     "server_version": None,
     "max_tokens": None,
+    # Higher limits that a reply cut at its limit is asked again with, one after the other.
+    "length_ladder": [],
     "temperature": None,
     "top_p": None,
     "top_k": None,

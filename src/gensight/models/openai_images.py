@@ -51,7 +51,7 @@ DEFAULTS = {
     "complexity": None,
     "input_fidelity": None,
     "moderation": None,
-    # WIDTHxHEIGHT, auto, or `input`: the first picture's, see `_pictures.allowed_sides`. Only
+    # WIDTHxHEIGHT, auto, or `input`: the first picture's, see `providers.sizes`. Only
     # models of free size (gpt-image-2 and later) take `input`.
     "assumed_size": "provider_default",
     "assumed_quality": "provider_default",

@@ -54,6 +54,8 @@ SPENDS = {
 DEFAULTS = {
     "model": None,
     "max_output_tokens": None,
+    # Higher limits that a reply cut at its limit is asked again with, one after the other.
+    "length_ladder": [],
     "temperature": None,
     "top_p": None,
     "verbosity": None,

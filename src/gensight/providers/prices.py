@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, field_validator, model_validator
 
 from gensight.errors import SpecError
+from gensight.providers.sizes import allowed_sides
 from gensight.providers.usage import Usage
 from gensight.specs import declared
 from gensight.specs.base import Names, Spec, load_spec
@@ -37,8 +38,6 @@ FRAME_TOKENS = 64
 #: Pictures are shown at a long side of 1024: a price list's tokens are of at most so many pixels.
 USUAL_PIXELS = 1024 * 1024
 USUAL_SIDES = (1024, 1024)
-#: Sides of a returned picture are multiples of so many pixels.
-SIDE_STEP = 16
 SIDES = re.compile(r"(\d+)\s*[xX]\s*(\d+)")
 MILLION = 1_000_000
 
@@ -364,13 +363,8 @@ def _sides(size: str | None, shown: Sequence[tuple[int, int]]) -> tuple[int, int
     if given:
         return int(given[1]), int(given[2])
     if size == "input" and shown:
-        width, height = shown[0]
-        return _step(width), _step(height)
+        return allowed_sides(*shown[0])
     return USUAL_SIDES
-
-
-def _step(side: int) -> int:
-    return -(-side // SIDE_STEP) * SIDE_STEP
 
 
 def _grid_tokens(longest: int, sides: tuple[int, int]) -> int:

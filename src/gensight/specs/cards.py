@@ -32,6 +32,7 @@ def check_card(file: str, model: ModelSpec) -> None:
     if model.answers not in allowed:
         raise unknown(file, "answers", model.answers, allowed)
     _check_parameters(file, model, settings)
+    _check_ladder(file, model, settings)
 
 
 def _refuse_hosted_keys(file: str, model: ModelSpec) -> None:
@@ -68,3 +69,19 @@ def _check_parameters(file: str, model: ModelSpec, settings: dict[str, Any]) -> 
         else:
             continue
         raise SpecError(f"{file}: generation.{name}: {wrong}; remove it (see parameters)")
+
+
+def _check_ladder(file: str, model: ModelSpec, settings: dict[str, Any]) -> None:
+    """Check that every rung of the ladder of lengths is above the one before it."""
+    ladder = settings.get("length_ladder")
+    if not ladder:
+        return
+    limit = declared.constants("models", model.adapter)["SPENDS"]["max_tokens"]
+    first = settings.get(limit) or settings.get(f"{ASSUMED}{limit}")
+    rungs = [first, *ladder]
+    whole = all(isinstance(rung, int) and not isinstance(rung, bool) for rung in rungs)
+    if not whole or rungs != sorted(set(rungs)):
+        raise SpecError(
+            f"{file}: generation.length_ladder: {ladder} does not rise from "
+            f"generation.{limit} ({first}); give whole numbers above it, the smallest first"
+        )
