@@ -3,11 +3,13 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from cli_files import answer, call
 
 from gensight.cli import health
+from gensight.runner.book import Book, Stop, book_path
 
 PROJECT = {
     "Snakefile": "",
@@ -92,6 +94,19 @@ def test_models_say_what_never_ran(checkout):
             "note": "never run here",
         },
     }
+
+
+def test_providers_say_whether_there_is_a_key_and_what_parks_them(checkout, monkeypatch):
+    monkeypatch.delenv("ARK_API_KEY", raising=False)
+    assert answer("doctor")["providers"] == {"ark": {"key": "no key", "parked": []}}
+    book = Book(book_path(Path("ledger"), "ark"))
+    book.stop(Stop("provider", "quota", "no_money", since=0.0))
+    book.close()
+    monkeypatch.setenv("ARK_API_KEY", "very-secret-key-of-ark")
+    found = answer("doctor")["providers"]["ark"]
+    assert found["key"] == "key here"
+    assert found["parked"][0].startswith("ark takes no requests until it is lifted")
+    assert "very-secret" not in call("doctor").output
 
 
 def test_a_model_of_the_run_without_an_adapter_is_a_problem(checkout, monkeypatch):

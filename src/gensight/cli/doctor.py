@@ -37,6 +37,8 @@ def _print(health: Health) -> None:
     if "models" in facts:
         rows = facts["models"].items()
         _section("models", [(name, f["kind"], f["adapter"], _adapter(f)) for name, f in rows])
+        rows = facts["providers"].items()
+        _section("providers", [(name, f["key"], *f["parked"]) for name, f in rows])
         rows = facts["benchmarks"].items()
         _section("benchmarks", [(name, f["dataset"], _data(f)) for name, f in rows])
         _section(

@@ -16,9 +16,11 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from gensight import datasets, models
+from gensight import datasets, models, providers
 from gensight.cli.checkout import parameters_of
-from gensight.errors import GensightError
+from gensight.errors import GensightError, SpecError
+from gensight.providers.keys import find_key
+from gensight.runner.parking import parked_lines
 from gensight.specs import declared
 from gensight.specs.base import read_yaml
 from gensight.specs.project import Project, load_project
@@ -65,6 +67,7 @@ def examine(root: Path) -> Health:
         health.problems.append(str(error).replace(f"{root}/", ""))
         return health
     health.facts["models"] = _models(project, health)
+    health.facts["providers"] = _providers(project)
     health.facts["benchmarks"] = _benchmarks(project, health)
     health.facts["folders"] = _folders(root, project, health)
     return health
@@ -141,6 +144,26 @@ def _models(project: Project, health: Health) -> dict[str, dict[str, Any]]:
                 "which this version does not have"
             )
     return found
+
+
+def _providers(project: Project) -> dict[str, dict[str, Any]]:
+    """Return every provider of a hosted model: whether there is a key, and what parks it now."""
+    used = {model.provider for model in project.models.values() if model.provider is not None}
+    return {
+        name: {"key": _key(name, project), "parked": parked_lines(project.ledger, {name})}
+        for name in sorted(used)
+    }
+
+
+def _key(provider: str, project: Project) -> str:
+    """Say whether a provider's key is here, or what is wrong with the file that should hold it."""
+    if not providers.load(provider).KEY_VARIABLES:
+        return "needs no key"
+    try:
+        find_key(provider, project.config.keys_file, project.root)
+    except SpecError as error:
+        return "no key" if project.config.keys_file is None else str(error)
+    return "key here"
 
 
 def _benchmarks(project: Project, health: Health) -> dict[str, dict[str, Any]]:
