@@ -16,12 +16,17 @@ PROVIDER_DEFAULT = "provider_default"
 
 
 def complete(adapter: str, generation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a generation block over the adapter's defaults.
+    """Return a generation block over the adapter's defaults, without what is the runner's.
+
+    A cut reply is asked again by the runner, so that `length_ladder` is part of no request.
 
     Raises:
         SpecError: unknown key, wrong type, or a value that the adapter does not allow.
     """
-    return declared.merged(f"adapter {adapter}", "generation", "models", adapter, dict(generation))
+    file = f"adapter {adapter}"
+    settings = declared.merged(file, "generation", "models", adapter, dict(generation))
+    settings.pop("length_ladder", None)
+    return settings
 
 
 def stated(settings: Mapping[str, Any], name: str) -> Any:

@@ -38,9 +38,7 @@ def opened(
         client = transport.open_client(terms.hosted.read_timeout_s)
         stack.callback(client.close)
         connection = Connection(key, terms.base_url, client)
-        # How a cut reply is asked again is the conversation's business: `Turn.max_tokens`.
-        generation = {k: v for k, v in terms.generation.items() if k != "length_ladder"}
-        adapter = models.load(terms.spec.adapter).connect(generation, connection)
+        adapter = models.load(terms.spec.adapter).connect(terms.generation, connection)
         yield Desk(ledger, terms, book, adapter, progress, clock)
 
 
