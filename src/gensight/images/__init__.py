@@ -11,7 +11,13 @@ from gensight.images.decode import (
 )
 from gensight.images.encode import encode_jpeg, encode_png
 from gensight.images.kinds import EXTENSIONS, MAX_PIXELS, PictureInfo, inspect
-from gensight.images.masks import decode_mask, encode_mask, polygons_to_mask, read_mask
+from gensight.images.masks import (
+    decode_mask,
+    decode_window,
+    encode_mask,
+    polygons_to_mask,
+    read_mask,
+)
 from gensight.images.resize import (
     LONG_SIDE,
     fit_long_side,
@@ -20,19 +26,23 @@ from gensight.images.resize import (
     resize_labels,
     resize_mask,
     resize_picture,
+    resize_window,
 )
 from gensight.images.standard import standardise
+from gensight.images.windows import MaskWindow
 
 __all__ = [
     "EXTENSIONS",
     "LONG_SIDE",
     "MAX_PIXELS",
+    "MaskWindow",
     "PictureInfo",
     "decode_array",
     "decode_colour",
     "decode_grey",
     "decode_mask",
     "decode_rgb",
+    "decode_window",
     "encode_array",
     "encode_jpeg",
     "encode_mask",
@@ -47,6 +57,7 @@ __all__ = [
     "resize_labels",
     "resize_mask",
     "resize_picture",
+    "resize_window",
     "standardise",
     "to_eight_bits",
     "to_grey",

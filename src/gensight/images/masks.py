@@ -15,7 +15,8 @@ from PIL import Image
 
 from gensight.errors import ImageError
 from gensight.images.kinds import check_complete, inspect
-from gensight.images.run_lengths import mask_of, packed, runs_of, unpacked
+from gensight.images.run_lengths import mask_of, packed, runs_of, unpacked, window_of
+from gensight.images.windows import MaskWindow
 
 
 def encode_mask(mask: np.ndarray) -> dict[str, Any]:
@@ -27,10 +28,19 @@ def encode_mask(mask: np.ndarray) -> dict[str, Any]:
 
 def decode_mask(rle: Mapping[str, Any]) -> np.ndarray:
     """Return the bool (H, W) mask of a COCO RLE whose counts are str, bytes or a list of runs."""
+    return mask_of(*_runs_and_size(rle))
+
+
+def decode_window(rle: Mapping[str, Any]) -> MaskWindow:
+    """Return the mask of `decode_mask` as the least window of its foreground."""
+    return window_of(*_runs_and_size(rle))
+
+
+def _runs_and_size(rle: Mapping[str, Any]) -> tuple[np.ndarray, int, int]:
     height, width = (int(side) for side in rle["size"])
     counts = rle["counts"]
     runs = unpacked(counts) if isinstance(counts, (str, bytes)) else np.array(counts, np.int64)
-    return mask_of(runs, height, width)
+    return runs, height, width
 
 
 def polygons_to_mask(polygons: Sequence[Sequence[float]], height: int, width: int) -> np.ndarray:

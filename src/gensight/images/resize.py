@@ -12,6 +12,8 @@ import math
 import cv2
 import numpy as np
 
+from gensight.images.windows import MaskWindow, window_around
+
 LONG_SIDE = 1024
 
 
@@ -40,18 +42,36 @@ def resize_mask(mask: np.ndarray, width: int, height: int) -> np.ndarray:
     """
     if mask.shape == (height, width):
         return mask
-    pixels = np.ascontiguousarray(mask).view(np.uint8)
-    left, top, across, down = cv2.boundingRect(pixels)
-    columns = _window(left, across, mask.shape[1], width)
-    rows = _window(top, down, mask.shape[0], height)
-    # 254 = 2 x 127: a pixel covered by exactly one half lands on a whole number, whatever the
-    # rounding of the weights, so both edges of a thin bar are decided alike.
-    covered = pixels[rows[0], columns[0]] * np.uint8(254)
-    resized = np.zeros((height, width), np.bool_)
+    return resize_window(window_around(mask), width, height).whole()
+
+
+def resize_window(window: MaskWindow, width: int, height: int) -> MaskWindow:
+    """Resize a mask that is kept as its least window by the rule of `resize_mask`."""
+    if (window.width, window.height) == (width, height):
+        return window
+    down, across = window.pixels.shape
+    columns = _window(window.left, across, window.width, width)
+    rows = _window(window.top, down, window.height, height)
+    covered = _padded(window, rows[0], columns[0])
+    resized = np.zeros((0, 0), np.bool_)
     if covered.size:
         size = columns[1].stop - columns[1].start, rows[1].stop - rows[1].start
-        resized[rows[1], columns[1]] = _resize_by_axis(covered, *size, cv2.INTER_AREA) >= 127
-    return resized
+        resized = _resize_by_axis(covered, *size, cv2.INTER_AREA) >= 127
+    return MaskWindow(resized, columns[1].start, rows[1].start, width, height)
+
+
+def _padded(window: MaskWindow, rows: slice, columns: slice) -> np.ndarray:
+    """Return these rows and columns of the mask as uint8, 254 where it is foreground.
+
+    254 = 2 x 127: a pixel covered by exactly one half lands on a whole number, whatever the
+    rounding of the weights, so both edges of a thin bar are decided alike.
+    """
+    padded = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.uint8)
+    down, across = window.pixels.shape
+    top, left = window.top - rows.start, window.left - columns.start
+    foreground = window.pixels.view(np.uint8)
+    np.multiply(foreground, 254, out=padded[top : top + down, left : left + across])
+    return padded
 
 
 def resize_labels(labels: np.ndarray, width: int, height: int) -> np.ndarray:

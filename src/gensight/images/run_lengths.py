@@ -10,10 +10,13 @@ few runs, and relies on a conversion that NumPy 2 has deprecated.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
 from gensight.errors import ImageError
+from gensight.images.windows import MaskWindow, window_around
 
 # Characters of one run: 7 hold 35 bits, more than any picture has pixels.
 LONGEST_RUN = 7
@@ -37,12 +40,31 @@ def runs_of(mask: np.ndarray) -> np.ndarray:
 
 def mask_of(runs: np.ndarray, height: int, width: int) -> np.ndarray:
     """Return the bool (H, W) mask of runs; ImageError where they do not fill it."""
-    if runs.sum() != height * width or runs.min(initial=0) < 0:
-        raise ImageError(f"the runs of a mask sum to {runs.sum()}, not to {height}x{width}")
+    _check_sum(runs, height, width)
     values = np.zeros(len(runs), np.uint8)
     values[1::2] = 1
     columns = np.repeat(values, runs).reshape(width, height)
     return cv2.transpose(columns).view(np.bool_)
+
+
+def window_of(runs: np.ndarray, height: int, width: int) -> MaskWindow:
+    """Return the least window of the mask of runs; ImageError where they do not fill it."""
+    _check_sum(runs, height, width)
+    # Columns before the first and after the last run of foreground are not written at all.
+    behind = int(runs[-1]) // height if len(runs) % 2 else 0
+    left, right = int(runs[0]) // height, width - behind
+    if left >= right:
+        return MaskWindow(np.zeros((0, 0), np.bool_), 0, 0, width, height)
+    written = runs.copy()
+    written[0] -= left * height
+    written[-1] -= behind * height
+    found = window_around(mask_of(written, height, right - left))
+    return replace(found, left=left + found.left, width=width)
+
+
+def _check_sum(runs: np.ndarray, height: int, width: int) -> None:
+    if runs.sum() != height * width or runs.min(initial=0) < 0:
+        raise ImageError(f"the runs of a mask sum to {runs.sum()}, not to {height}x{width}")
 
 
 def packed(runs: np.ndarray) -> str:

@@ -143,17 +143,24 @@ def _code(rle: Mapping[str, Any]) -> Code:
 
 
 @lru_cache(maxsize=MASKS_KEPT)
-def _placed(code: Code, grid: Size) -> np.ndarray:
-    """Return a mask on a grid (width, height)."""
+def _decoded(code: Code) -> images.MaskWindow:
     counts, size = code
-    return images.resize_mask(images.decode_mask({"size": size, "counts": counts}), *grid)
+    return images.decode_window({"size": size, "counts": counts})
+
+
+@lru_cache(maxsize=MASKS_KEPT)
+def _placed(code: Code, grid: Size) -> images.MaskWindow:
+    """Return a mask on a grid (width, height)."""
+    return images.resize_window(_decoded(code), *grid)
 
 
 @lru_cache(maxsize=MASKS_KEPT)
 def _counted(predicted: Code, target: Code, ignored: Code | None, grid: Size) -> Areas:
     """Count the pixels of a prediction and a truth on a grid (width, height)."""
-    left_out = None if ignored is None else _placed(ignored, grid)
-    return areas(_placed(predicted, grid), _placed(target, grid), left_out)
+    answer, truth = _placed(predicted, grid), _placed(target, grid)
+    if ignored is not None:
+        return areas(answer.whole(), truth.whole(), _placed(ignored, grid).whole())
+    return Areas(answer.shared(truth), truth.area, answer.area, truth.width * truth.height)
 
 
 def _grids(eval_at: str) -> tuple[str, str]:
