@@ -1,5 +1,6 @@
 """`gensight plan`: what is left to ask, in a checkout before, while and after it is asked."""
 
+import shutil
 from datetime import date, timedelta
 
 import pytest
@@ -73,6 +74,7 @@ def test_what_is_in_the_ledger_is_not_asked_again(checkout):
     assert checkout.counts("painter") == (6, 2, 0, 4)
     half = checkout.row("painter")
     checkout.edit("config/benchmarks/shapes.yaml", n=8)
+    shutil.rmtree(checkout.folder / "results")
     # Some of the eight are answered: how many nobody knows before the requests are made.
     assert checkout.row("painter")["state"] == "not_looked_up"
     checkout.make_requests()
