@@ -48,7 +48,8 @@ class AnthropicFake(Fake):
     }
 
     def secret(self, raw: Raw) -> str:
-        return raw.headers.get("x-api-key", "")
+        # The SDK sends the key as a bearer's token; the service takes both.
+        return raw.headers.get("x-api-key") or super().secret(raw)
 
     def describe(self, raw: Raw, data: Any) -> dict[str, Any]:
         if raw.path != "/v1/messages" or not isinstance(data, dict):

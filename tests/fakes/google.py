@@ -95,14 +95,20 @@ class GoogleFake(Fake):
         return Answer(200, body, used.usd(self.prices[asked.model]))
 
     def _refusal(self, asked: Asked, fault: Fault) -> Answer:
-        """A refusal tells the tokens of the prompt, and is not charged (assumed)."""
+        """A refusal is charged for the prompt, whose tokens it tells: only errors are free.
+
+        Source: ai.google.dev, Gemini API billing (requests that fail with 400 or 500 cost nothing).
+        """
         used = Used(text_in=text_tokens(asked.text), image_in=_picture_tokens(asked))
+        told: dict[str, Any]
         if fault.options.get("stage") == "input":
             reason = fault.options.get("reason", "PROHIBITED_CONTENT")
-            return Answer(200, _body(asked, used, fault, promptFeedback={"blockReason": reason}))
-        reason = fault.options.get("reason", "IMAGE_SAFETY" if asked.wants_image else "SAFETY")
-        candidate = {"finishReason": reason, "finishMessage": "refused by a fake", "index": 0}
-        return Answer(200, _body(asked, used, fault, candidates=[candidate]))
+            told = {"promptFeedback": {"blockReason": reason}}
+        else:
+            reason = fault.options.get("reason", "IMAGE_SAFETY" if asked.wants_image else "SAFETY")
+            refused = {"finishReason": reason, "finishMessage": "refused by a fake", "index": 0}
+            told = {"candidates": [refused]}
+        return Answer(200, _body(asked, used, fault, **told), used.usd(self.prices[asked.model]))
 
     def _used(self, asked: Asked, parts: list[dict[str, Any]]) -> Used:
         config = _either(asked.body, "generationConfig", {})

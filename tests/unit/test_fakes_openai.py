@@ -6,7 +6,8 @@ import json
 import openai
 import pytest
 from fakes.billing import Painted, Scenario
-from fakes.clients import KEY, http_client, openai_client
+from fakes.clients import KEY, http_client, openai_client, unread
+from fakes.faults import SHAPES
 from fakes.openai import OpenAIFake
 from fakes.painters import plain
 from openai.types import ImagesResponse
@@ -68,6 +69,25 @@ def test_edit_is_read_by_the_sdk_and_billed_by_tokens(http):
         None,
         "gpt-image-2",
     )
+
+
+@pytest.mark.parametrize("fault", ["ok", *SHAPES])
+@pytest.mark.parametrize(
+    ("call", "options", "kind", "strange"),
+    [
+        (edit, {}, ImagesResponse, set()),
+        (respond, {}, Response, {"store"}),
+        (respond, {"tools": [TOOL]}, Response, {"store"}),
+        (chat, {}, ChatCompletion, set()),
+    ],
+    ids=["edit", "words", "tool", "chat"],
+)
+def test_every_answer_is_of_the_sdks_type(http, fault, call, options, kind, strange):
+    with OpenAIFake(scenario=Scenario().default(fault)) as fake:
+        raw = call(openai_client(fake, http), **options)
+        assert [entry.charged for entry in fake.journal] == [True]
+    # The service says what it stored, and the SDK has no word for it.
+    assert unread(kind.model_validate_json(raw.content)) == strange
 
 
 def test_multipart_is_journaled_without_its_bytes_and_keyed_without_its_boundary(http):
@@ -153,6 +173,8 @@ def test_chat_keeps_the_reasoning_to_itself(http):
     [
         ("wait_429", openai.RateLimitError, 429, "rate_limit_exceeded"),
         ("quota_429", openai.RateLimitError, 429, "credit_balance_exhausted"),
+        ("quota_402", openai.APIStatusError, 402, "credit_balance_exhausted"),
+        ("credit_400", openai.BadRequestError, 400, "credit_balance_exhausted"),
         ("error_500", openai.InternalServerError, 500, None),
         ("overloaded_503", openai.InternalServerError, 503, "overloaded"),
         ("overloaded_529", openai.InternalServerError, 529, "overloaded"),
