@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 import math
 import re
+import sqlite3
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -18,6 +21,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from gensight.digests import digest_of
 from gensight.errors import RecordError
 from gensight.outcomes import MODEL_OUTCOMES, Outcome
+from gensight.runner.book import Book
 from gensight.runner.ledger import Entry
 from gensight.specs.protocols import PROTOCOLS
 
@@ -44,25 +48,53 @@ def adopted_paths(ledger: Path, model: str) -> list[Path]:
 
 
 def adopted_keys(paths: Iterable[Path]) -> set[str]:
-    """Return the keys that adopted files answer, without reading any picture.
+    """Return the keys that adopted files answer, without reading any picture; errors as below."""
+    return {key for path in paths for key in AdoptedAnswers.of(path).outcomes}
 
-    Raises:
-        RecordError: a file is damaged.
-    """
-    from gensight.records import Generation, RowFile
 
-    keys: set[str] = set()
-    for path in paths:
+@dataclass(frozen=True)
+class AdoptedAnswers:
+    """The outcomes that an adopted file holds, by key; `benchmark` is what it says it is of."""
+
+    benchmark: str | None
+    outcomes: Mapping[str, str]
+
+    @classmethod
+    def of(cls, path: Path) -> AdoptedAnswers:
+        """Read a file without its pictures.
+
+        Raises:
+            RecordError: the file is damaged.
+        """
+        from gensight.records import Generation, RowFile
+
         file = RowFile(path, Generation)
         rows = zip(file.column("request_key"), file.column("outcome"), strict=True)
-        keys.update(key for key, outcome in rows if outcome in MODEL_OUTCOMES)
-    return keys
+        outcomes = {key: outcome for key, outcome in rows if outcome in MODEL_OUTCOMES}
+        told: Any = file.footer.determinants
+        for step in ("requests", "samples", "benchmark"):
+            told = told.get(step) if isinstance(told, Mapping) else None
+        return cls(told if isinstance(told, str) else None, outcomes)
 
 
 def blob_paths(ledger: Path) -> Iterator[Path]:
     """Yield the blobs of a ledger in the order of their digests."""
     for folder in sorted((ledger / "blobs").glob("??")):
         yield from sorted(path for path in folder.iterdir() if path.name[0] != ".")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[Book]:
+    """Open a book for reading alone, whether a runner is at work or not.
+
+    Raises:
+        RecordError: the book is damaged, wherever that shows.
+    """
+    try:
+        with closing(Book(path, read_only=True)) as book:
+            yield book
+    except sqlite3.Error as error:
+        raise RecordError(f"{path}: cannot be read ({error}); restore it from a backup") from None
 
 
 def read_entry(path: Path) -> Entry:

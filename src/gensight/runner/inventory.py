@@ -1,20 +1,26 @@
-"""What a ledger holds: replies, money and requests in doubt by model, stops by provider.
+"""What a ledger holds: replies, money and requests in doubt by model and benchmark, and stops.
 
 Nothing here opens a picture or a raw reply: entries, books and sizes of files are enough.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gensight.errors import RecordError
 from gensight.outcomes import MODEL_OUTCOMES, Outcome
 from gensight.runner.book import Attempt, Book, Stop, books
-from gensight.runner.entries import adopted_keys, adopted_paths, entry_paths, models_of, read_entry
+from gensight.runner.entries import (
+    AdoptedAnswers,
+    adopted_keys,
+    adopted_paths,
+    entry_paths,
+    models_of,
+    read_entry,
+    reading,
+)
 from gensight.runner.ledger import Ledger
 from gensight.runner.turnstile import is_running
 
@@ -37,19 +43,45 @@ class OpenRequest:
     state: str
     answered: bool
 
+    @property
+    def most_usd(self) -> float:
+        """Return the most that it may have cost."""
+        return _most_usd(self.attempt)
+
 
 @dataclass
-class ModelHolding:
-    """What is kept of a model. Bytes are of its own blobs, each counted once."""
+class CellHolding:
+    """What is kept of a model and a benchmark; None where nothing says which benchmark it was.
+
+    A reply does not name its benchmark (two may ask the same): books and adopted files do.
+    `adopted` of the replies lie in adopted files alone. Dollars in doubt are also among those that
+    are spent or reserved; those of `imported_usd` were spent in another ledger.
+    """
 
     model: str
+    benchmark: str | None
     replies: int = 0
+    adopted: int = 0
     outcomes: dict[str, int] = field(default_factory=dict)
-    unreadable: int = 0
     in_doubt: int = 0
+    in_doubt_usd: float = 0.0
     spent_usd: float = 0.0
     reserved_usd: float = 0.0
     imported_usd: float = 0.0
+
+    def count(self, outcome: str) -> None:
+        """Count a reply."""
+        self.replies += 1
+        self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
+
+
+@dataclass
+class ModelHolding:
+    """The files of a model: its entries, its own blobs, each counted once, and adopted files."""
+
+    model: str
+    replies: int = 0
+    unreadable: int = 0
     blob_bytes: int = 0
     adopted_files: int = 0
     adopted_bytes: int = 0
@@ -70,6 +102,7 @@ class ProviderHolding:
 class Inventory:
     """All that a ledger holds; `open_requests` are in the order in which they were sent."""
 
+    cells: list[CellHolding]
     models: list[ModelHolding]
     providers: list[ProviderHolding]
     open_requests: list[OpenRequest]
@@ -81,34 +114,94 @@ def take_inventory(ledger: Path) -> Inventory:
     Raises:
         RecordError: a book or an adopted file cannot be read.
     """
-    holdings = {model: _holding(ledger, model) for model in models_of(ledger)}
-    providers, requests = [], []
+    counting = _Counting(ledger)
     for provider, path in books(ledger).items():
-        with closing(Book(path, read_only=True)) as book:
+        counting.count_book(provider, path)
+    models = [counting.count_replies(model) for model in models_of(ledger)]
+    cells = sorted(counting.cells.values(), key=lambda cell: (cell.model, cell.benchmark or ""))
+    counting.open_requests.sort(key=lambda request: request.attempt.started)
+    return Inventory(cells, models, counting.providers, counting.open_requests)
+
+
+class _Counting:
+    """Books first: they say of which benchmark a key is."""
+
+    def __init__(self, ledger: Path) -> None:
+        self.cells: dict[tuple[str, str | None], CellHolding] = {}
+        self.providers: list[ProviderHolding] = []
+        self.open_requests: list[OpenRequest] = []
+        self._ledger = ledger
+        self._benchmarks: dict[tuple[str, str], str] = {}
+
+    def count_book(self, provider: str, path: Path) -> None:
+        with reading(path) as book:
             attempts = book.attempts()
-            pending = open_requests(ledger, provider, book)
-            providers.append(
+            pending = open_requests(self._ledger, provider, book)
+            self.providers.append(
                 ProviderHolding(
                     provider=provider,
-                    alive=is_running(ledger, provider),
+                    alive=is_running(self._ledger, provider),
                     attempts=len(attempts),
                     open_attempts=sum(attempt.ended is None for attempt in attempts),
                     stops=book.stops(),
                 )
             )
+        self.open_requests += pending
         for attempt in attempts:
-            _count_money(_of(holdings, attempt.model), attempt)
+            self._benchmarks[attempt.model, attempt.key] = attempt.benchmark
+            _count_money(self._cell(attempt.model, attempt.benchmark), attempt)
         for request in pending:
-            doubted = request.state == IN_DOUBT and not request.answered
-            _of(holdings, request.attempt.model).in_doubt += doubted
-        requests += pending
-    requests.sort(key=lambda request: request.attempt.started)
-    return Inventory([holdings[model] for model in sorted(holdings)], providers, requests)
+            if request.state == IN_DOUBT and not request.answered:
+                cell = self._cell(request.attempt.model, request.attempt.benchmark)
+                cell.in_doubt += 1
+                cell.in_doubt_usd += request.most_usd
+
+    def count_replies(self, model: str) -> ModelHolding:
+        paths = adopted_paths(self._ledger, model)
+        files = [AdoptedAnswers.of(path) for path in paths]
+        for file in files:
+            for key in file.outcomes if file.benchmark else ():
+                self._benchmarks.setdefault((model, key), str(file.benchmark))
+        holding = ModelHolding(model, adopted_files=len(paths))
+        holding.adopted_bytes = sum(path.stat().st_size for path in paths)
+        answered = self._count_entries(holding)
+        for file in files:
+            for key in file.outcomes.keys() - answered:
+                cell = self._cell(model, self._benchmarks.get((model, key)))
+                cell.count(file.outcomes[key])
+                cell.adopted += 1
+            answered |= file.outcomes.keys()
+        return holding
+
+    def _count_entries(self, holding: ModelHolding) -> set[str]:
+        """Count the entries of a model; return the keys that they answer."""
+        model, blobs, answered = holding.model, set[str](), set[str]()
+        for path in entry_paths(self._ledger, model):
+            try:
+                entry = read_entry(path)
+            except RecordError:
+                holding.unreadable += 1
+                continue
+            holding.replies += 1
+            self._cell(model, self._benchmarks.get((model, entry.key))).count(entry.outcome)
+            blobs.update(entry.images, entry.raw)
+            if entry.outcome in MODEL_OUTCOMES:
+                answered.add(entry.key)
+        holding.blob_bytes = _size(Ledger(self._ledger, model), blobs)
+        return answered
+
+    def _cell(self, model: str, benchmark: str | None) -> CellHolding:
+        """Return a cell, which may have attempts and no reply yet."""
+        return self.cells.setdefault((model, benchmark), CellHolding(model, benchmark))
 
 
-def _of(holdings: dict[str, ModelHolding], model: str) -> ModelHolding:
-    """Return the holding of a model, which may have attempts and no reply yet."""
-    return holdings.setdefault(model, ModelHolding(model))
+def _count_money(cell: CellHolding, attempt: Attempt) -> None:
+    if attempt.run.startswith(IMPORTED):
+        cell.imported_usd += _most_usd(attempt)
+    elif attempt.ended is None:
+        cell.reserved_usd += attempt.reserved_usd
+    else:
+        cell.spent_usd += _most_usd(attempt)
 
 
 def open_requests(ledger: Path, provider: str, book: Book) -> list[OpenRequest]:
@@ -152,38 +245,15 @@ class _Answers:
         return attempt.key in self._adopted[attempt.model]
 
 
-def _holding(ledger: Path, model: str) -> ModelHolding:
-    outcomes: Counter[str] = Counter()
-    blobs: set[str] = set()
-    holding = ModelHolding(model)
-    for path in entry_paths(ledger, model):
-        try:
-            entry = read_entry(path)
-        except RecordError:
-            holding.unreadable += 1
-            continue
-        outcomes[entry.outcome] += 1
-        blobs.update(entry.images, entry.raw)
-    adopted = adopted_paths(ledger, model)
-    holding.replies, holding.outcomes = sum(outcomes.values()), dict(sorted(outcomes.items()))
-    holding.blob_bytes = sum(_sizes(Ledger(ledger, model), blobs))
-    holding.adopted_files = len(adopted)
-    holding.adopted_bytes = sum(path.stat().st_size for path in adopted)
-    return holding
-
-
-def _sizes(ledger: Ledger, digests: set[str]) -> Iterator[int]:
+def _size(ledger: Ledger, digests: Iterable[str]) -> int:
+    size = 0
     for digest in digests:
         try:
-            yield ledger.blob_path(digest).stat().st_size
+            size += ledger.blob_path(digest).stat().st_size
         except FileNotFoundError:  # pruned
             continue
+    return size
 
 
-def _count_money(holding: ModelHolding, attempt: Attempt) -> None:
-    if attempt.ended is None:
-        holding.reserved_usd += attempt.reserved_usd
-    elif attempt.run.startswith(IMPORTED):
-        holding.imported_usd += attempt.cost_usd or 0.0
-    else:
-        holding.spent_usd += attempt.cost_usd or 0.0
+def _most_usd(attempt: Attempt) -> float:
+    return attempt.reserved_usd if attempt.cost_usd is None else attempt.cost_usd
