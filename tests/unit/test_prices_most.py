@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sent_requests import picture
 
@@ -174,6 +174,7 @@ def listed_tokens(spec, room):
     return spec.output_image_tokens[named[0]] if named else None
 
 
+@settings(deadline=None)
 @given(st.sampled_from(MODELS), facts, rooms, st.data())
 def test_no_usage_within_the_limits_costs_more_than_is_reserved(model, turn, room, data):
     asked = LIST.price_of(model)
@@ -196,6 +197,7 @@ def test_no_usage_within_the_limits_costs_more_than_is_reserved(model, turn, roo
     assert usage.tokens <= most.tokens and usage.images <= most.images
 
 
+@settings(deadline=None)
 @given(facts, st.sampled_from([256, 4096]), st.data())
 def test_a_model_that_paints_through_another_reserves_for_both_bills(turn, limit, data):
     own, painter = LIST.price_of("gpt-5.4"), LIST.price_of("gpt-image-1.5")
@@ -211,6 +213,7 @@ def test_a_model_that_paints_through_another_reserves_for_both_bills(turn, limit
     assert bill <= both.most_usd(turn, room) + 1e-12
 
 
+@settings(deadline=None)
 @given(facts, rooms)
 def test_a_server_of_ones_own_is_free_and_its_tokens_are_counted(turn, room):
     own = LIST.price_of("Qwen/Qwen2.5-VL-72B-Instruct")
