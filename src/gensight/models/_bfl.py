@@ -19,10 +19,14 @@ from gensight.models._settings import stated
 from gensight.outcomes import Outcome
 from gensight.providers import Connection, Exchange
 from gensight.providers.bfl import PICTURE_SIGNATURES
-from gensight.providers.faults import dig
+from gensight.providers.faults import dig, hint_s
 from gensight.providers.usage import Usage
 
+#: The first pause between two polls; the following ones are longer, for a task may queue.
 POLL_INTERVAL_S = 1.0
+GROWTH, MOST_INTERVALS = 1.25, 5
+#: How long a server's own hint is obeyed within one call.
+LONGEST_HINT_S = 60.0
 #: How long one call waits for a task; it may be called again.
 FOLLOW_LIMIT_S = 600.0
 #: Failures in a row while fetching, which costs nothing, after which one call gives up.
@@ -36,8 +40,12 @@ KEY_REFUSED = frozenset({401, 402, 403})
 SIDE_STEP_PX, LEAST_SIDE_PX = 16, 64
 #: The API says 4 MP (assumed: millions, which is the smaller of the two readings).
 MOST_PIXELS = 4_000_000
+#: A side beside the least one, in steps.
+MOST_STEPS = MOST_PIXELS // LEAST_SIDE_PX // SIDE_STEP_PX
 MOST_PICTURES = 8
 SEEDS = 2**31
+#: Names and numbers only: what comes after a backslash is another host to other programs.
+HOST = re.compile(rb"[a-z0-9_.:-]+")
 SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
 
 #: How a task ends without a picture.
@@ -110,7 +118,10 @@ class BflTask:
             usage = Usage(images=1).to_json()
             return Reply(Outcome.OK, images=(last.body or b"",), usage=usage)
         if last.method != "GET":
-            return Reply(Outcome.MALFORMED, detail="no_polling_url")
+            # It is paid; an address that was not trusted with the key stays in the kept bytes.
+            told = _url(dig(last.json, "polling_url"))
+            detail = "no_polling_url" if told is None else "foreign_polling_url"
+            return Reply(Outcome.MALFORMED, detail=detail)
         status = _status(last.json)
         if status == READY:
             return Reply(Outcome.MALFORMED, detail="no_sample")
@@ -153,7 +164,8 @@ class BflTask:
             return None
         own = httpx2.URL(self._connection.base_url)
         if (url.scheme, url.host, url.port) == (own.scheme, own.host, own.port):
-            return url if own.scheme == "https" or own.host in LOOPBACK else None
+            # The key went there with the purchase.
+            return url
         is_official = url.host == OFFICIAL_DOMAIN or url.host.endswith(f".{OFFICIAL_DOMAIN}")
         return url if url.scheme == "https" and is_official else None
 
@@ -163,16 +175,16 @@ class BflTask:
         if url is None or url.scheme == "https":
             return url
         own = httpx2.URL(self._connection.base_url)
-        is_local = own.scheme == "http" and {own.host, url.host} <= LOOPBACK
-        return url if is_local else None
+        is_own = url.host == own.host or {own.host, url.host} <= LOOPBACK
+        return url if own.scheme == "http" and is_own else None
 
     def _awaited(self, polling_url: httpx2.URL) -> httpx2.URL | None:
         """Poll until the task ends; return the address of its picture, None without one."""
         self._polled.add(str(polling_url.copy_with(query=None, fragment=None)))
-        end, odd = self._clock() + FOLLOW_LIMIT_S, 0
+        end, odd, pause_s = self._clock() + FOLLOW_LIMIT_S, 0, POLL_INTERVAL_S
         while True:
             response = self._fetched(polling_url, self._key())
-            told = _json(response)
+            told = _seen(response).json
             status = _status(told)
             if status == READY:
                 return self._sample(told)
@@ -185,29 +197,40 @@ class BflTask:
                 return None
             if self._clock() >= end:
                 raise UnfinishedError(f"the task is not ready after {FOLLOW_LIMIT_S:.0f} s")
-            self._sleep(POLL_INTERVAL_S)
+            self._sleep(pause_s)
+            pause_s = min(pause_s * GROWTH, MOST_INTERVALS * POLL_INTERVAL_S)
 
     def _fetched(self, url: httpx2.URL, headers: Mapping[str, str]) -> httpx2.Response:
         """Get an address, again after failures that pass; it costs nothing."""
         for failures in range(1, MOST_FAILURES + 1):
+            told_s = 0.0
             try:
                 response = self._connection.client.get(url, headers=headers)
                 if not _is_passing(response.status_code):
                     return response
+                told_s = min(hint_s(_seen(response)) or 0.0, LONGEST_HINT_S)
             except httpx2.RequestError:
                 if failures == MOST_FAILURES:
                     raise
             if failures < MOST_FAILURES:
-                self._sleep(POLL_INTERVAL_S * 2 ** (failures - 1))
+                self._sleep(max(told_s, POLL_INTERVAL_S * 2 ** (failures - 1)))
         raise UnfinishedError(f"the task could not be fetched in {MOST_FAILURES} tries")
 
 
 def sides_near(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the sides nearest to these that the API paints: multiples of 16, at most 4 MP."""
+    """Return the sides nearest to these that the API paints: multiples of 16, at most 4 MP.
+
+    The aspect is kept as far as that allows: small pictures and narrow ones are enlarged.
+    """
     scale = min(1.0, math.sqrt(MOST_PIXELS / (size[0] * size[1])))
+    scale = max(scale, LEAST_SIDE_PX / min(size))
     for nearest in (round, math.floor):
         width, height = (
-            max(LEAST_SIDE_PX, nearest(side * scale / SIDE_STEP_PX) * SIDE_STEP_PX) for side in size
+            min(
+                max(nearest(side * scale / SIDE_STEP_PX), LEAST_SIDE_PX // SIDE_STEP_PX), MOST_STEPS
+            )
+            * SIDE_STEP_PX
+            for side in size
         )
         if width * height <= MOST_PIXELS:
             break
@@ -249,9 +272,14 @@ def _is_passing(status: int) -> bool:
     return status == 429 or status >= 500
 
 
-def _json(response: httpx2.Response) -> Any:
-    url = str(response.request.url)
-    return Exchange("GET", url, status=response.status_code, body=response.content).json
+def _seen(response: httpx2.Response) -> Exchange:
+    return Exchange(
+        response.request.method,
+        str(response.request.url),
+        status=response.status_code,
+        headers=dict(response.headers),
+        body=response.content,
+    )
 
 
 def _url(value: Any) -> httpx2.URL | None:
@@ -259,4 +287,6 @@ def _url(value: Any) -> httpx2.URL | None:
         url = httpx2.URL(value) if isinstance(value, str) else None
     except (httpx2.InvalidURL, ValueError):
         return None
-    return url if url is not None and url.host and not url.userinfo else None
+    if url is None or url.userinfo or not HOST.fullmatch(url.raw_host):
+        return None
+    return url
