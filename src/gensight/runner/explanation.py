@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -13,8 +12,14 @@ from typing import Any
 from gensight.digests import ABSENT, differences, digest_of
 from gensight.errors import RecordError
 from gensight.outcomes import MODEL_OUTCOMES
-from gensight.runner.book import Book, books
-from gensight.runner.entries import adopted_keys, adopted_paths, entry_paths, read_entry
+from gensight.runner.book import books
+from gensight.runner.entries import (
+    adopted_keys,
+    adopted_paths,
+    entry_paths,
+    read_entry,
+    reading,
+)
 from gensight.runner.inventory import OpenRequest, open_requests
 from gensight.runner.ledger import Entry, Ledger
 
@@ -42,7 +47,7 @@ class Change:
     def told(self) -> str:
         """Return the difference in words, long values cut to where they part."""
         kept, asked = _in_words(self.kept, self.asked)
-        return f"{self.name} is {kept} in the ledger and {asked} in the request"
+        return f"{self.name}: {kept} -> {asked}"
 
 
 @dataclass(frozen=True)
@@ -105,12 +110,9 @@ def _is_answered(ledger: Path, model: str, key: str) -> bool:
 
 def _sent(ledger: Path, key: str) -> Iterator[OpenRequest]:
     for provider, path in books(ledger).items():
-        with closing(Book(path, read_only=True)) as book:
-            yield from (
-                request
-                for request in open_requests(ledger, provider, book)
-                if request.attempt.key == key
-            )
+        with reading(path) as book:
+            pending = open_requests(ledger, provider, book)
+        yield from (request for request in pending if request.attempt.key == key)
 
 
 def _nearest(

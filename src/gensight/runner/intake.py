@@ -62,7 +62,7 @@ def take_in(source: Path, ledger: Path) -> Report:
                 return _lay_in(tar, incoming, ledger)
     except OSError as error:
         raise GensightError(f"{source}: cannot be imported ({error})") from None
-    except tarfile.TarError as error:
+    except (tarfile.TarError, ValueError) as error:
         raise GensightError(f"{source}: cannot be read ({error}); {ADVICE}") from None
 
 
@@ -197,8 +197,8 @@ def _is_sound(attempt: Attempt) -> bool:
     return (
         all(map(NAME.fullmatch, names))
         and RUN.fullmatch(attempt.run) is not None
-        and (attempt.end in ENDS if attempt.end is not None else attempt.ended is None)
-        and (attempt.end is None) == (attempt.ended is None)
+        and attempt.end in ENDS
+        and attempt.ended is not None
     )
 
 
@@ -217,7 +217,8 @@ def _check_links(source: Path, incoming: Incoming, listed: Mapping[str, Any]) ->
             raise GensightError(f"{source}: {name} belongs to no reply in it")
     for attempts in incoming.attempts.values():
         for attempt in attempts:
-            if (attempt.model, attempt.key) not in incoming.entries:
+            known = (attempt.model, attempt.key) in incoming.entries
+            if not known and attempt.end != Outcome.IN_DOUBT:
                 raise GensightError(
                     f"{source}: an attempt at {attempt.key[:12]!a} belongs to no reply in it"
                 )
@@ -227,32 +228,37 @@ def _check_links(source: Path, incoming: Incoming, listed: Mapping[str, Any]) ->
 
 
 def _lay_in(tar: tarfile.TarFile, incoming: Incoming, ledger: Path) -> Report:
-    """Lay in blobs, then the entries that name them, then attempts."""
+    """Lay in blobs, then the entries that name them, then attempts.
+
+    Another process may answer one of the keys meanwhile: each is looked up again while it is held.
+    """
     fresh = {
         (model, key): entry
         for (model, key), entry in incoming.entries.items()
         if not _is_answered(Ledger(ledger, model), entry)
     }
-    report = Report(replies=len(fresh))
+    report = Report()
     needed = {digest for entry in fresh.values() for digest in (*entry.images, *entry.raw)}
     for member in tar:
         named = NAMES.fullmatch(member.name)
         if named and named["digest"] in needed:
-            kept = Ledger(ledger, "").keep(_read(tar, member))
-            if kept != named["digest"]:
+            if Ledger(ledger, "").keep(_read(tar, member)) != named["digest"]:
                 raise GensightError(f"{tar.name}: changed while it was read")
             report.blobs += 1
             report.bytes += member.size
     os.sync()  # an entry must never outlive its pictures
     for (model, key), entry in fresh.items():
-        kept_entry = Ledger(ledger, model).entry_path(key)
-        write_bytes(kept_entry, canonical_json(asdict(entry)).encode())
+        kept = Ledger(ledger, model)
+        with kept.claim(key):
+            if not _is_answered(kept, entry):
+                write_bytes(kept.entry_path(key), canonical_json(asdict(entry)).encode())
+                report.replies += 1
     os.sync()
     for provider, attempts in incoming.attempts.items():
         report.attempts += _enter(book_path(ledger, provider), attempts)
-    known = len(incoming.entries) - len(fresh)
+    known = len(incoming.entries) - report.replies
     if known:
-        report.messages.append(f"{known} replies were here already")
+        report.messages.append(f"replies that were here already: {known}")
     return report
 
 
@@ -311,11 +317,12 @@ def _intent(attempt: Attempt) -> Intent:
 
 
 def _close(book: Book, number: int, attempt: Attempt) -> None:
-    """Close an attempt as it was; one that was still open there is in doubt here too."""
+    """Close an attempt as it was there."""
+    assert attempt.end is not None and attempt.ended is not None  # checked when it was read
     book.close_attempt(
         number,
-        str(Outcome.IN_DOUBT) if attempt.end is None else attempt.end,
-        attempt.started if attempt.ended is None else attempt.ended,
+        attempt.end,
+        attempt.ended,
         detail=attempt.detail,
         cost_usd=attempt.cost_usd,
         price_date=attempt.price_date,

@@ -4,7 +4,7 @@ The file is a plain tar without compression, owners or times: equal replies give
 first member lists the size and sha256 of every other:
 
     LEDGER.json
-    attempts/{provider}.jsonl                 the attempts at the replies, one JSON object a line
+    attempts/{provider}.jsonl                 closed attempts, one JSON object a line
     blobs/{digest[:2]}/{digest}               pictures, and replies as they were sent if asked for
     replies/{model}/{key[:2]}/{key}.json      the entries
 """
@@ -16,16 +16,15 @@ import json
 import re
 import tarfile
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from gensight.atomic import replacing
 from gensight.digests import canonical_json, digest_of_bytes
 from gensight.errors import GensightError, RecordError
-from gensight.outcomes import MODEL_OUTCOMES
-from gensight.runner.book import Book, books
-from gensight.runner.entries import adopted_paths, entry_paths, models_of, read_entry
+from gensight.outcomes import MODEL_OUTCOMES, Outcome
+from gensight.runner.book import Attempt, books
+from gensight.runner.entries import adopted_paths, entry_paths, models_of, read_entry, reading
 from gensight.runner.ledger import Entry, Ledger
 from gensight.specs.protocols import PROVIDERS
 from gensight.specs.words import unknown
@@ -84,10 +83,12 @@ class _Export:
     def __init__(self, ledger: Path, raw: bool) -> None:
         self._ledger, self._raw = ledger, raw
         self._members: dict[str, Member] = {}
-        self._keys: set[tuple[str, str]] = set()
+        self._models: set[str] = set()
+        self._entries: dict[tuple[str, str], Entry] = {}
         self._report = Report()
 
     def add_model(self, model: str) -> None:
+        self._models.add(model)
         kept = Ledger(self._ledger, model)
         left_out = 0
         for path in entry_paths(self._ledger, model):
@@ -100,7 +101,7 @@ class _Export:
             content = canonical_json(asdict(taken)).encode()
             name = f"replies/{model}/{entry.key[:2]}/{entry.key}.json"
             self._add(name, len(content), digest_of_bytes(content), lambda content=content: content)
-            self._keys.add((model, entry.key))
+            self._entries[model, entry.key] = entry
             self._report.replies += 1
         self._remark(model, left_out)
 
@@ -115,13 +116,17 @@ class _Export:
                 self._add_blob(path)
             return entry
         found = kept.find(entry.key)
-        if found is None or [digest_of_bytes(found[1][0])] != entry.images[:1]:
+        first = entry.images[0]
+        if found is None or list(map(digest_of_bytes, found[1])) != [first]:
             return None
-        picture = found[1][0]
-        key, name = entry.key, f"blobs/{entry.images[0][:2]}/{entry.images[0]}"
-        self._add(name, len(picture), entry.images[0], lambda: kept.find(key)[1][0])  # type: ignore[index]
+        key, size = entry.key, len(found[1][0])
+        self._add(f"blobs/{first[:2]}/{first}", size, first, lambda: kept.find(key)[1][0])  # type: ignore[index]
+        if all(path.exists() for path in paths[1:]):
+            for path in paths[1:]:
+                self._add_blob(path)
+            return entry
         count = len(entry.images) if entry.images_returned is None else entry.images_returned
-        return replace(entry, images=entry.images[:1], images_returned=count)
+        return replace(entry, images=[first], images_returned=count)
 
     def _add_raw(self, kept: Ledger, entry: Entry) -> None:
         for digest in entry.raw if self._raw else ():
@@ -150,19 +155,39 @@ class _Export:
             )
 
     def add_attempts(self) -> None:
+        """Add the attempts at the replies, and those in doubt: nobody is to pay for them twice."""
         for provider, path in books(self._ledger).items():
-            with closing(Book(path, read_only=True)) as book:
-                told = [
-                    canonical_json({k: v for k, v in asdict(attempt).items() if k != "id"})
-                    for attempt in book.attempts()
-                    if (attempt.model, attempt.key) in self._keys
-                ]
+            with reading(path) as book:
+                attempts = [a for a in map(self._closed, book.attempts()) if a is not None]
+            told = [
+                canonical_json({k: v for k, v in asdict(attempt).items() if k != "id"})
+                for attempt in attempts
+            ]
             if told:
                 content = "".join(f"{line}\n" for line in told).encode()
                 sha256 = digest_of_bytes(content)
                 name = f"attempts/{provider}.jsonl"
                 self._add(name, len(content), sha256, lambda content=content: content)
                 self._report.attempts += len(told)
+
+    def _closed(self, attempt: Attempt) -> Attempt | None:
+        """Return an attempt as it ended; None: it is still open, or at nothing that is taken."""
+        entry = self._entries.get((attempt.model, attempt.key))
+        if attempt.ended is not None:
+            in_doubt = attempt.model in self._models and attempt.end == Outcome.IN_DOUBT
+            return attempt if entry or in_doubt else None
+        if entry is None or entry.attempts != attempt.ordinal + 1:
+            return None
+        # Its runner was killed after it had kept the answer: the next one closes it like this.
+        return replace(
+            attempt,
+            ended=attempt.started,
+            end=entry.outcome,
+            detail=entry.detail,
+            cost_usd=attempt.reserved_usd if entry.cost_usd is None else entry.cost_usd,
+            price_date=entry.price_date,
+            usage=entry.usage,
+        )
 
     def write(self, destination: Path) -> Report:
         if not self._report.replies:

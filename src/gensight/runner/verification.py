@@ -20,11 +20,14 @@ from gensight.runner.entries import (
     is_hosted,
     models_of,
     read_entry,
+    reading,
 )
 from gensight.runner.inventory import UNDER_WAY, OpenRequest, open_requests
 from gensight.runner.ledger import Ledger
 
 ANSWERS = frozenset(map(str, MODEL_OUTCOMES))
+#: How a request ended, and what it cost.
+End = tuple[str | None, float | None]
 
 
 @dataclass
@@ -58,8 +61,8 @@ class _Verification:
     def __init__(self, ledger: Path) -> None:
         self._ledger = ledger
         self._named: set[str] = set()
-        #: Keys of entries that must have been sent to a provider, by model.
-        self._bought: dict[str, set[str]] = {}
+        #: Outcome and cost of entries that must have been sent to a provider, by model and key.
+        self._bought: dict[tuple[str, str], End] = {}
         self._adopted: dict[str, set[str]] = {}
         self.verdict = Verdict()
         # Blobs appear before entries, and entries before their attempts are closed: read in this
@@ -121,26 +124,27 @@ class _Verification:
             self._tell(f"{path}: its picture {gone[0][:12]} is not here: it will be asked again")
         self.verdict.absent_raw += sum(not kept.blob_path(d).exists() for d in entry.raw)
         if is_hosted(entry):
-            self._bought.setdefault(model, set()).add(entry.key)
+            self._bought[model, entry.key] = entry.outcome, entry.cost_usd
 
     def _look_at_books(self) -> None:
-        sent: set[tuple[str, str]] = set()
+        ends: dict[tuple[str, str], list[End]] = {}
         readable = True
         for provider, path in books(self._ledger).items():
             try:
-                with closing(Book(path, read_only=True)) as book:
+                with reading(path) as book:
                     attempts = book.attempts()
                     self._look_at_book(path, book, attempts)
                     pending = open_requests(self._ledger, provider, book)
-            except (RecordError, sqlite3.DatabaseError) as error:
+            except RecordError as error:
                 readable = False
-                told = f"{path}: cannot be read ({error}); restore it from a backup"
-                self._tell(str(error) if isinstance(error, RecordError) else told)
+                self._tell(str(error))
                 continue
-            sent |= {(attempt.model, attempt.key) for attempt in attempts}
+            for attempt in attempts:
+                found = ends.setdefault((attempt.model, attempt.key), [])
+                found += [(attempt.end, attempt.cost_usd)] if attempt.end in ANSWERS else []
             self.verdict.open_requests += [r for r in pending if r.state != UNDER_WAY]
         if readable:
-            self._look_at_unsent(sent)
+            self._compare_ends(ends)
 
     def _look_at_book(self, path: Path, book: Book, attempts: list[Attempt]) -> None:
         self.verdict.attempts += len(attempts)
@@ -148,7 +152,7 @@ class _Verification:
             if told != "ok":
                 self._tell(f"{path}: is damaged ({told}); restore it from a backup")
         for attempt in attempts:
-            self._named.update(blob for _, blob in book.exchanges(attempt.id) if blob)
+            self._look_at_exchanges(path, book, attempt)
             if attempt.end in ANSWERS and not self._has_entry(attempt):
                 self._tell(
                     f"{path}: attempt {attempt.id} of {attempt.model} was answered "
@@ -156,14 +160,35 @@ class _Verification:
                     f"will be asked again"
                 )
 
-    def _look_at_unsent(self, sent: set[tuple[str, str]]) -> None:
-        for model, keys in self._bought.items():
-            unsent = sorted(key for key in keys if (model, key) not in sent)
-            if unsent:
-                path = Ledger(self._ledger, model).entry_path(unsent[0])
+    def _look_at_exchanges(self, path: Path, book: Book, attempt: Attempt) -> None:
+        kept = Ledger(self._ledger, attempt.model)
+        blobs = [blob for _, blob in book.exchanges(attempt.id) if blob]
+        self._named.update(blobs)
+        if attempt.ended is None and not all(kept.blob_path(blob).exists() for blob in blobs):
+            self._tell(
+                f"{path}: attempt {attempt.id} of {attempt.model} was answered, and its reply, "
+                f"which was not read yet, is not here any more"
+            )
+
+    def _compare_ends(self, ends: dict[tuple[str, str], list[End]]) -> None:
+        """Compare what entries say with how the attempts at their keys ended."""
+        unsent = sorted(self._bought.keys() - ends.keys())
+        if unsent:
+            (model, key), more = unsent[0], len(unsent) - 1
+            self._tell(
+                f"{Ledger(self._ledger, model).entry_path(key)} (and {more} more): a provider's "
+                f"reply, and no book has an attempt at it: its money is not counted"
+            )
+        for (model, key), (outcome, cost_usd) in self._bought.items():
+            found = ends.get((model, key))
+            # Nothing is found for a moment: an attempt is closed after its entry is written.
+            if found and not any(
+                end == outcome and cost_usd in (None, cost) for end, cost in found
+            ):
+                told = " and ".join(f"{end} for {cost} USD" for end, cost in found)
                 self._tell(
-                    f"{path} (and {len(unsent) - 1} more): a provider's reply, and no book has an "
-                    f"attempt at it: its money is not counted"
+                    f"{Ledger(self._ledger, model).entry_path(key)}: says {outcome} for {cost_usd} "
+                    f"USD, and its book {told}"
                 )
 
     def _has_entry(self, attempt: Attempt) -> bool:
