@@ -25,6 +25,7 @@ COMMANDS = {
     "failures": "Classify one answer; write and read the sheets of human raters.",
     "audit": "Recompute every derived number that the papers print.",
     "export": "Write the pictures of a result file to a folder.",
+    "ledger": "List, explain, move, check and prune the replies that were bought.",
     "archive": "Pack, restore, adopt or verify the results of a checkout.",
     "doctor": "Say what is installed, what can run, and what is missing.",
 }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from gensight.errors import GensightError
+from gensight.runner.book import Book, Stop, book_path
 from gensight.runner.turnstile import admitted, lock_path
 
 
@@ -30,3 +31,22 @@ def at_standstill(ledger: Path, provider: str) -> Iterator[None]:
 
     with admitted(ledger, provider, _refuse):
         yield
+
+
+def lift_stops(ledger: Path, provider: str) -> list[Stop]:
+    """Remove what keeps a provider and its models from being asked; return it.
+
+    A provider without a book has no stops, and gets no book.
+
+    Raises:
+        AtWorkError: a runner is at work: it would write the stop again.
+        RecordError: the book is damaged, of another version, or cannot be written.
+    """
+    path = book_path(ledger, provider)
+    if not path.exists():
+        return []
+    with at_standstill(ledger, provider), closing(Book(path)) as book:
+        stops = book.stops()
+        for stop in stops:
+            book.lift(stop.scope)
+    return stops
