@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from gensight.cli import _ledger_list, _ledger_miss, _ledger_show
+from gensight.cli import _ledger_list, _ledger_miss, _ledger_moves, _ledger_show
 from gensight.cli.checkout import configfile_option, ledger_of, load_checkout
 from gensight.cli.printing import json_option, print_json, print_table
 from gensight.errors import GensightError
@@ -24,7 +24,12 @@ PROBLEMS_FOUND = 1
 
 @click.group()
 def command() -> None:
-    """List, show and explain the replies that were bought; run in the root of a checkout."""
+    """Look into the replies that were bought, move and check them; run in a checkout's root."""
+
+
+command.add_command(_ledger_moves.export)
+command.add_command(_ledger_moves.import_)
+command.add_command(_ledger_moves.prune)
 
 
 @command.command("list")
