@@ -86,6 +86,8 @@ def test_one_turn_gives_one_final_row(tmp_path):
     ("first", "cited"),
     [
         (Reply("ok", text="1 2 3 4"), ("text", "1 2 3 4", None)),
+        # Words are what this turn asks for, though the model is one that paints.
+        (Reply("text_only", text="1 2 3 4"), ("text", "1 2 3 4", None)),
         (Reply("ok", images=(b"boxes", b"more")), ("image", None, b"boxes")),
         (Reply("ok"), ("text", "", None)),
     ],
@@ -103,11 +105,17 @@ def test_a_second_turn_is_shown_the_reply_it_cites(tmp_path, first, cited):
     ]
 
 
-@pytest.mark.parametrize("outcome", ["refused_output", "text_only", "overloaded_exhausted"])
+@pytest.mark.parametrize("outcome", ["refused_output", "no_image", "overloaded_exhausted"])
 def test_a_first_turn_that_fails_ends_the_conversation_as_its_final_row(tmp_path, outcome):
     adapter = Recorder(Reply(outcome, detail="why"))
     (row,) = play(conversation(tmp_path, adapter), sample(0), TWO_TURNS)
     assert (row.turn, row.final, row.outcome, row.detail) == (0, True, outcome, "why")
+
+
+def test_words_alone_are_no_answer_to_a_turn_that_asks_for_a_picture(tmp_path):
+    adapter = Recorder(Reply("text_only", text="I cannot paint."))
+    (row,) = play(conversation(tmp_path, adapter), sample(0))
+    assert (row.outcome, row.final) == ("text_only", True)
 
 
 def test_what_the_ledger_holds_is_replayed_without_opening_the_model(tmp_path):

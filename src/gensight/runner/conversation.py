@@ -133,6 +133,9 @@ class Conversation:
         entry, images = self.ledger.find(question.key) or self.asker.ask(question)
         if self._is_another_model(entry.answered_model):
             entry = replace(entry, outcome=str(Outcome.MODEL_MISMATCH), detail=entry.answered_model)
+        elif entry.outcome == Outcome.TEXT_ONLY and question.turn.answer_form["kind"] == "text":
+            # A model that paints says that it only wrote: in a turn that asks for words, it should.
+            entry = replace(entry, outcome=str(Outcome.OK))
         return entry, images
 
     def _is_another_model(self, answered: str | None) -> bool:

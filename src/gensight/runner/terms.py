@@ -93,7 +93,7 @@ def terms_of(
         provider=provider,
         api_model=api_model,
         base_url=_address(parsed, generation, provider, model),
-        price=prices.price_of(api_model),
+        price=prices.price_for(generation, f"config/models/{model}.yaml"),
         price_date=prices.date,
         budget=parsed.budget,
         hosted=parsed.hosted,
