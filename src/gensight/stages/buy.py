@@ -109,7 +109,8 @@ def _refuse_without_money(
 def _ask(
     shard: Shard, conversation: Conversation, terms: Terms, missing: Sequence[Open]
 ) -> tuple[dict[str, Entry], int]:
-    progress = Progress(_cell(conversation), len(missing), doorway.say)
+    turns = sum(len(request.turns) for request, _ in missing)
+    progress = Progress(_cell(conversation), turns, doorway.say)
     samples, guard = shard.samples, threading.Lock()
 
     def _sample(request: Request) -> Sample:
