@@ -292,7 +292,7 @@ class Journal:
 
     def __init__(self, path: str | Path | None = None, entries: Iterable[Entry] = ()) -> None:
         self._entries = list(entries)
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         # Open as long as the journal is: a line must be out before its reply is.
         self._file = None if path is None else Path(path).open("a", encoding="utf-8")  # noqa: SIM115
 
@@ -311,7 +311,19 @@ class Journal:
             if self._file is not None:
                 self._file.write(json.dumps(asdict(entry), sort_keys=True) + "\n")
                 self._file.flush()
+            self._lock.notify_all()
         return entry
+
+    def wait_for(self, lines: int, patience_s: float = 30.0) -> list[Entry]:
+        """Return all lines as soon as there are so many: a client that gives up may be first.
+
+        Raises:
+            TimeoutError: they do not come.
+        """
+        with self._lock:
+            if not self._lock.wait_for(lambda: len(self._entries) >= lines, patience_s):
+                raise TimeoutError(f"{len(self._entries)} of {lines} lines in {patience_s:g} s")
+            return list(self._entries)
 
     def close(self) -> None:
         """Close the file, if there is one."""

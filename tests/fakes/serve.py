@@ -55,16 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
     told = _parser().parse_args(arguments)
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    limits = None
-    if told.requests_per_minute is not None:
-        limits = Limits(told.requests_per_minute, told.window_s)
-    fake = FAKES[told.provider](
-        painter=None if told.results is None else Gallery(told.results, method=told.method),
-        scenario=Scenario.parse(SCENARIOS.get(told.scenario, told.scenario)),
-        limits=limits,
-        journal=Journal(told.journal),
-    )
     try:
+        fake = _fake(told)
+        fake.journal = Journal(told.journal)
         with fake:
             _write(Path(told.port_file), str(fake.port))
             stop.wait(told.stop_after)
@@ -72,6 +65,18 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"fake {told.provider}: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _fake(told: argparse.Namespace) -> Fake:
+    """Return the fake that a command line asks for, without a journal on disk yet."""
+    limits = None
+    if told.requests_per_minute is not None:
+        limits = Limits(told.requests_per_minute, told.window_s)
+    return FAKES[told.provider](
+        painter=None if told.results is None else Gallery(told.results, method=told.method),
+        scenario=Scenario.parse(SCENARIOS.get(told.scenario, told.scenario)),
+        limits=limits,
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
