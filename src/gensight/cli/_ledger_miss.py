@@ -1,4 +1,4 @@
-"""What `gensight ledger explain-miss` says: which question is open, and what is nearest to it."""
+"""What `gensight ledger explain-miss` says: which question is open, and what comes nearest."""
 
 from __future__ import annotations
 

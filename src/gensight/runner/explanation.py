@@ -118,15 +118,34 @@ def _sent(ledger: Path, key: str) -> Iterator[OpenRequest]:
 def _nearest(
     ledger: Path, model: str, asked: Mapping[str, Any]
 ) -> tuple[str | None, list[Change], int]:
-    """Return the kept request of fewest differences (the first by key), and how many there are."""
+    """Return the kept request of fewest differences, and how many there are.
+
+    Of several it is the one in which the fewest letters differ: with a new wording the request
+    about the same sample, not about another one that shares its picture.
+    """
     nearest: tuple[str | None, list[Change]] = None, []
-    compared = 0
+    least, compared = (0, 0), 0
     for entry in _readable(ledger, model):
         compared += 1
         changes = [Change(*change) for change in differences(entry.asked, asked)]
-        if nearest[0] is None or len(changes) < len(nearest[1]):
-            nearest = entry.key, changes
+        distance = len(changes), sum(_letters_between(change) for change in changes)
+        if nearest[0] is None or distance < least:
+            nearest, least = (entry.key, changes), distance
     return *nearest, compared
+
+
+def _letters_between(change: Change) -> int:
+    """Return how many letters lie between what two values have in common at both ends."""
+    first, second = str(change.kept), str(change.asked)
+    alike = _alike(first, second)
+    rest = _alike(first[alike:][::-1], second[alike:][::-1])
+    return len(first) + len(second) - 2 * (alike + rest)
+
+
+def _alike(first: str, second: str) -> int:
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
+    )
 
 
 def _readable(ledger: Path, model: str) -> Iterator[Entry]:
@@ -142,7 +161,7 @@ def _in_words(first: Any, second: Any) -> tuple[str, str]:
         value if value == ABSENT else json.dumps(value, ensure_ascii=False)
         for value in (first, second)
     ]
-    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+    alike = _alike(*texts)
     start = max(0, alike - LETTERS_BEFORE) if max(map(len, texts)) > SHOWN_LETTERS else 0
     cut = []
     for text in texts:
