@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from mangled_bodies import mangled
-from sent_requests import JPEG, PNG, Catcher, answered, assert_golden, sent, turn
+from sent_requests import JPEG, KEY, PNG, Catcher, answered, assert_golden, sent, turn
 
 from gensight.errors import ImageError, SpecError
 from gensight.models import Reply, anthropic_messages
@@ -92,7 +92,18 @@ def test_the_environment_changes_neither_address_nor_key(monkeypatch):
     request = sent(anthropic_messages, CLAUDE, turn("x"))
     assert str(request.url) == "https://provider.example/v1/messages"
     assert "of-the-environment" not in str(dict(request.headers))
+    assert request.headers["x-api-key"] == KEY and "authorization" not in request.headers
+    assert request.headers["anthropic-version"]
     assert request.extensions["timeout"]["read"] == 5.0
+
+
+def test_headers_of_the_environment_are_refused_before_anything_is_sent(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "anthropic-beta: of-tomorrow")
+    catcher = Catcher()
+    with pytest.raises(SpecError, match="ANTHROPIC_CUSTOM_HEADERS adds to requests") as told:
+        anthropic_messages.connect(CLAUDE, catcher.connection)
+    assert "\n" not in str(told.value)
+    assert not catcher.requests
 
 
 @pytest.mark.parametrize("status", [400, 408, 409, 429, 500, 503, 529])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from anthropic import Anthropic, types
+from anthropic import Anthropic, Omit, types
 from pydantic import ValidationError
 
 from gensight.errors import SpecError
@@ -26,6 +27,8 @@ CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 BROKEN = frozenset({"tool_use", "pause_turn"})
 #: The SDK names no smaller budget.
 LEAST_BUDGET = 1024
+#: Where the SDK takes further headers from.
+FOREIGN_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 
 
 class AnthropicMessages:
@@ -38,12 +41,19 @@ class AnthropicMessages:
                 "adapter anthropic_messages: key 'generation.max_tokens' is missing; add it (or "
                 "assumed_max_tokens): the API needs a limit"
             )
+        if os.environ.get(FOREIGN_HEADERS):
+            raise SpecError(
+                f"adapter anthropic_messages: the environment variable {FOREIGN_HEADERS} adds to "
+                f"requests what no record would tell; unset it"
+            )
         self._max_tokens = limit
         self._oversized_image = settings["oversized_image"]
         self._asked = {"model": settings["model"], **_optional(settings)}
         self._client = Anthropic(
             api_key=connection.key,
             base_url=connection.base_url,
+            # The API reference's header; the SDK alone would send the key as a bearer's token.
+            default_headers={"x-api-key": connection.key, "authorization": Omit()},  # type: ignore[dict-item]
             http_client=connection.client,
             # A limit of time that is given here keeps the SDK from refusing long answers.
             timeout=connection.client.timeout,
