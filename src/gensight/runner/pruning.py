@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gensight.digests import digest_of_bytes
-from gensight.errors import GensightError
+from gensight.errors import GensightError, RecordError
 from gensight.outcomes import MODEL_OUTCOMES, Outcome
 from gensight.runner.adoption import adopt
 from gensight.runner.book import books
@@ -85,13 +85,30 @@ def prune(ledger: Path, files: Sequence[FinishedFile], *, raw: bool = False) -> 
                 stack.enter_context(at_standstill(ledger, provider))
             found = survey(ledger, files, raw=raw)
             for file in files if found.pictures or found.raw else ():
-                adopt(ledger, file.model, file.path)
+                _link(ledger, file)
             os.sync()  # a link must not be lost where its pictures are
             for digest in (*found.pictures, *found.raw):
                 _blob(ledger, digest).unlink(missing_ok=True)
         except OSError as error:
             raise GensightError(f"{error.filename}: cannot be pruned ({error.strerror})") from None
     return found
+
+
+def _link(ledger: Path, file: FinishedFile) -> None:
+    """Put a file beside the replies; what lies there must be that file, and whole.
+
+    Raises:
+        RecordError: it is not: a copy that was made earlier, or rows that were altered.
+    """
+    from gensight.records import read_footer
+    from gensight.records.storage import is_intact
+
+    target = adopt(ledger, file.model, file.path)
+    if not is_intact(target, read_footer(file.path).content):
+        raise RecordError(
+            f"{target}: does not hold the rows that {file.path} was written with; nothing was "
+            f"removed; make {file.path} again and run the same again"
+        )
 
 
 def _held(file: FinishedFile) -> Iterator[tuple[Key, tuple[str, str | None]]]:
