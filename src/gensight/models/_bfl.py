@@ -62,6 +62,10 @@ class UnfinishedError(httpx2.RequestError):
     """A task is still to be fetched: it was not ready, or could not be reached, for long."""
 
 
+class ForeignAddressError(httpx2.RequestError):
+    """A task is to be fetched where the key must not be sent; it is left until that is settled."""
+
+
 class BflTask:
     """One FLUX.2 model under one generation block; `sleep` and `clock` count seconds."""
 
@@ -93,13 +97,14 @@ class BflTask:
         Raises:
             httpx2.RequestError: it did not end now; call again with what was kept.
         """
-        polling_url = self._polling_url(exchanges)
-        if polling_url is None or _is_over(exchanges[-1]):
+        told = _told_address(exchanges)
+        if told is None or _is_over(exchanges[-1]):
             return
-        sample = self._awaited(polling_url)
-        if sample is not None:
-            # One that is dead at once is kept as what went wrong: the task is then in doubt.
-            self._fetched(sample, {})
+        if not self._is_trusted(told):
+            raise ForeignAddressError("the task is polled at a host that is not the provider's")
+        sample = self._awaited(told)
+        if sample is not None and not _is_picture(_seen(self._fetched(sample, {}))):
+            raise UnfinishedError("what lies at the picture's address is no picture")
 
     def keeps(self, exchange: Exchange) -> bool:
         """Keep what was paid for, and how it ended; "not yet" and "not now" are asked again."""
@@ -107,7 +112,9 @@ class BflTask:
             return True
         if exchange.status is None or _is_passing(exchange.status):
             return False
-        if exchange.url not in self._polled or _status(exchange.json) in (READY, *ENDS):
+        if exchange.url not in self._polled:
+            return _is_picture(exchange)
+        if _status(exchange.json) in (READY, *ENDS):
             return True
         return exchange.status >= 400 and exchange.status not in KEY_REFUSED
 
@@ -118,10 +125,7 @@ class BflTask:
             usage = Usage(images=1).to_json()
             return Reply(Outcome.OK, images=(last.body or b"",), usage=usage)
         if last.method != "GET":
-            # It is paid; an address that was not trusted with the key stays in the kept bytes.
-            told = _url(dig(last.json, "polling_url"))
-            detail = "no_polling_url" if told is None else "foreign_polling_url"
-            return Reply(Outcome.MALFORMED, detail=detail)
+            return Reply(Outcome.MALFORMED, detail="no_polling_url")
         status = _status(last.json)
         if status == READY:
             return Reply(Outcome.MALFORMED, detail="no_sample")
@@ -156,18 +160,14 @@ class BflTask:
     def _key(self) -> dict[str, str]:
         return {KEY_HEADER: self._connection.key}
 
-    def _polling_url(self, exchanges: Sequence[Exchange]) -> httpx2.URL | None:
-        """Return where the task is polled; None where the key must not be sent there."""
-        submitted = next((exchange for exchange in exchanges if exchange.method == "POST"), None)
-        url = _url(dig(submitted.json, "polling_url")) if submitted else None
-        if url is None:
-            return None
+    def _is_trusted(self, url: httpx2.URL) -> bool:
+        """Say whether the key may be sent to an address."""
         own = httpx2.URL(self._connection.base_url)
         if (url.scheme, url.host, url.port) == (own.scheme, own.host, own.port):
             # The key went there with the purchase.
-            return url
+            return True
         is_official = url.host == OFFICIAL_DOMAIN or url.host.endswith(f".{OFFICIAL_DOMAIN}")
-        return url if url.scheme == "https" and is_official else None
+        return url.scheme == "https" and is_official
 
     def _sample(self, body: Any) -> httpx2.URL | None:
         """Return where the picture of a finished task lies; it is fetched without the key."""
@@ -257,6 +257,12 @@ def _status(body: Any) -> str | None:
     """Return what a task says of itself; None of what is no task."""
     status = dig(body, "status")
     return status if isinstance(status, str) else None
+
+
+def _told_address(exchanges: Sequence[Exchange]) -> httpx2.URL | None:
+    """Return where the reply to the purchase says that the task is polled."""
+    submitted = next((exchange for exchange in exchanges if exchange.method == "POST"), None)
+    return _url(dig(submitted.json, "polling_url")) if submitted else None
 
 
 def _is_over(exchange: Exchange) -> bool:
