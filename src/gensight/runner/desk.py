@@ -14,11 +14,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import NoReturn
 
 from gensight import providers
-from gensight.errors import BudgetError, GensightError, ModelGoneError, ParkedError
+from gensight.errors import BudgetError, GensightError
 from gensight.models import HostedAdapter, Reply
 from gensight.outcomes import MODEL_OUTCOMES, Outcome
 from gensight.providers import Exchange, Fault, FaultKind, secrets
@@ -28,6 +27,7 @@ from gensight.runner.book import Attempt, Book, Intent, Stop
 from gensight.runner.clock import Clock, SystemClock
 from gensight.runner.ledger import Entry, Ledger
 from gensight.runner.pace import Pace
+from gensight.runner.parking import parked
 from gensight.runner.progress import Progress
 from gensight.runner.purse import Purse
 from gensight.runner.questions import Answer, Question
@@ -384,24 +384,3 @@ class Desk:
 def _open_end(question: Question, outcome: Outcome, detail: str | None) -> Answer:
     """Return how a question ended for now, which is kept nowhere."""
     return Entry(question.key, str(outcome), detail=detail), []
-
-
-def parked(terms: Terms, stop: Stop) -> GensightError:
-    """Return the one line about a provider, or a model, that takes no requests for now."""
-    if stop.kind == FaultKind.GONE:
-        since = datetime.fromtimestamp(stop.since, UTC)
-        return ModelGoneError(f"gone since {since:%Y-%m-%d}: {stop.detail}")
-    who = terms.provider if stop.scope == "provider" else terms.api_model
-    if stop.kind == FaultKind.AUTH:
-        return GensightError(
-            f"{who} does not accept the key, or not for this ({stop.detail}): nothing more is "
-            f"sent; correct the key and run the same again"
-        )
-    until = "until you lift it"
-    if stop.until is not None:
-        moment = datetime.fromtimestamp(stop.until, UTC)
-        until = f"until {moment:%Y-%m-%d %H:%M} UTC"
-    return ParkedError(
-        f"{who} takes no requests for now ({stop.kind}: {stop.detail}), nothing is sent {until}; "
-        f"run the same again later, or lift it with: gensight ledger lift {terms.provider}"
-    )

@@ -10,8 +10,9 @@ from gensight.providers import Connection, secrets, transport
 from gensight.providers.keys import find_key
 from gensight.runner.book import Book, book_path
 from gensight.runner.clock import Clock, SystemClock
-from gensight.runner.desk import Desk, parked
+from gensight.runner.desk import Desk
 from gensight.runner.ledger import Ledger
+from gensight.runner.parking import parked
 from gensight.runner.progress import Progress
 from gensight.runner.terms import Terms
 from gensight.runner.turnstile import admitted

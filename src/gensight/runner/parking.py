@@ -1,4 +1,4 @@
-"""Providers that take no requests for now: what a workflow says at its end, and its exit code."""
+"""Providers that take no requests for now: what a job and a whole workflow say, and exit with."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gensight.errors import ParkedError
+from gensight.errors import GensightError, ModelGoneError, ParkedError
 from gensight.providers.exchange import FaultKind
 from gensight.runner.book import Book, Stop, books
+from gensight.runner.terms import Terms
 
 #: The exit code of a workflow that a later run of the same command completes.
 EXIT_CODE = ParkedError.exit_code
@@ -40,10 +41,31 @@ def _holds(stop: Stop) -> bool:
 
 
 def _line(provider: str, stop: Stop) -> str:
-    until = "until it is lifted"
-    if stop.until is not None:
-        until = f"until {datetime.fromtimestamp(stop.until, UTC):%Y-%m-%d %H:%M} UTC"
     return (
-        f"{provider} takes no requests {until} ({stop.kind}: {stop.detail}); run the same command "
-        f"again then, or lift it with: gensight ledger lift {provider}"
+        f"{provider} takes no requests {_until(stop)} ({stop.kind}: {stop.detail}); run the same "
+        f"command again then, or lift it with: gensight ledger lift {provider}"
+    )
+
+
+def _until(stop: Stop) -> str:
+    if stop.until is None:
+        return "until it is lifted"
+    return f"until {datetime.fromtimestamp(stop.until, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def parked(terms: Terms, stop: Stop) -> GensightError:
+    """Return the error of a job whose provider, or model, takes no requests for now."""
+    if stop.kind == FaultKind.GONE:
+        since = datetime.fromtimestamp(stop.since, UTC)
+        return ModelGoneError(f"gone since {since:%Y-%m-%d}: {stop.detail}")
+    who = terms.provider if stop.scope == "provider" else terms.api_model
+    if stop.kind == FaultKind.AUTH:
+        return GensightError(
+            f"{who} does not accept the key, or not for this ({stop.detail}): nothing more is "
+            f"sent; correct the key and run the same again"
+        )
+    return ParkedError(
+        f"{who} takes no requests for now ({stop.kind}: {stop.detail}), nothing is sent "
+        f"{_until(stop)}; run the same again later, or lift it with: gensight ledger lift "
+        f"{terms.provider}"
     )
