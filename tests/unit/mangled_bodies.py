@@ -8,13 +8,37 @@ import json
 from hypothesis import strategies as st
 
 NASTY = st.sampled_from(
-    [None, True, 0, -1, 2**70, 1e308, float("nan"), "", "\ud800", "x" * 300, [], {}, [[]], [None]]
-    + ["STOP", "image/png", "!!", "Ready", {"a": 1}, [{}], {"thought": True}, "text", ["text"]]
+    [
+        None,
+        True,
+        0,
+        -1,
+        2**70,
+        1e308,
+        float("nan"),
+        "",
+        "\ud800",
+        "x" * 300,
+        [],
+        {},
+        [[]],
+        [None],
+        "STOP",
+        "image/png",
+        "!!",
+        "Ready",
+        {"a": 1},
+        [{}],
+        {"thought": True},
+        "text",
+        ["text"],
+    ]
 )
 ANY_JSON = st.recursive(
     NASTY | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=8,
     # A list that is drawn twice must not be one list.
 ).map(copy.deepcopy)
