@@ -188,6 +188,9 @@ def test_a_failed_request_frees_its_claim(ledger):
 # Replies that came with an archive
 
 
+PAID = {"attempts": 2, "cost_usd": 0.039, "usage": "{}", "latency_s": 1.5}
+
+
 def adopt_rows(tmp_path, ledger, rows, name="all"):
     path = tmp_path / f"results/generations/oracle/{name}.parquet"
     write_rows(path, Generation, rows, {"stage": "generations"})
@@ -196,7 +199,8 @@ def adopt_rows(tmp_path, ledger, rows, name="all"):
 
 def test_adopted_files_answer_for_their_keys(tmp_path, ledger):
     rows = [
-        generation(i, b"answer %d" % i, text=f"text {i}", answered_model="m") for i in range(40)
+        generation(i, b"answer %d" % i, text=f"text {i}", answered_model="m", **PAID)
+        for i in range(40)
     ]
     adopt_rows(tmp_path, ledger, rows)
     for row in (rows[39], rows[0], rows[16]):
@@ -204,6 +208,7 @@ def test_adopted_files_answer_for_their_keys(tmp_path, ledger):
         assert images == [row.image["bytes"]]
         assert (entry.key, entry.outcome, entry.text) == (row.request_key, "ok", row.text)
         assert entry.answered_model == "m"
+        assert {name: getattr(entry, name) for name in PAID} == PAID
     assert ledger.find(OTHER) is None
 
 

@@ -156,6 +156,8 @@ class Ledger:
             row.device,
             row.warm_up,
             images_returned=row.images_returned,
+            attempts=row.attempts,
+            cost_usd=row.cost_usd,
         )
         return entry, images
 
