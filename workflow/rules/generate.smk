@@ -37,9 +37,9 @@ rule generate_hosted:
         "logs/generate_hosted/{model}/{benchmark}/{prompt}/{shard}.log",
     wildcard_constraints:
         model=models_of("hosted"),
-    localrule: True
     # The runner knows what may be asked again; what it gave up on is the user's to look at.
     retries: 0
+    localrule: True
     conda:
         "../../envs/core.yaml"
     resources:
