@@ -167,6 +167,37 @@ def test_no_file_of_a_run_through_faults_holds_a_key(place):
     assert not any(mark in told for mark in marks)
 
 
+WITHOUT_SDKS = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("httpx2", "openai", "anthropic") or name == "google.genai":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+"""
+
+
+def test_what_is_there_is_replayed_without_key_and_sdk(place, tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_SDKS)
+    with hosted(place, {"run": RUN, "budget": BUDGET}, {"google": {}}) as (checkout, fakes):
+        small(checkout)
+        checkout.run()
+        before = checkout.digests(".tex")
+        environment = {**checkout.environment(), "PYTHONPATH": f"{tmp_path}:{place / 'src'}"}
+        del environment["GOOGLE_API_KEY"]
+        monkeypatch.setattr(checkout, "environment", lambda: environment)
+        shutil.rmtree(place / "results")
+        checkout.run()
+        assert checkout.digests(".tex") == before
+        checkout.edit("config/config.yaml", run__n={MASKS: N + 1})
+        done = checkout.snakemake(*LOGGED, check=False)
+        assert "httpx2 is not installed, and without it nothing can be asked" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert len(fakes["google"].journal) == N
+
+
 def test_all_that_was_bought_is_in_the_ledgers_list(place):
     config = {"run": RUN, "budget": BUDGET}
     with hosted(place, config, {"google": {}}) as (checkout, fakes):

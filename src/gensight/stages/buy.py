@@ -10,24 +10,26 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gensight import doorway
-from gensight.errors import BudgetError, ModelGoneError, UnresolvedError
+from gensight.errors import BudgetError, GensightError, ModelGoneError, UnresolvedError
 from gensight.outcomes import MODEL_OUTCOMES, Outcome
 from gensight.records import Generation, Request, Sample
 from gensight.runner.conversation import Conversation, Setting
 from gensight.runner.crowd import work_through
-from gensight.runner.desk import Desk
-from gensight.runner.ledger import Entry
-from gensight.runner.opening import opened
+from gensight.runner.ledger import Entry, Ledger
 from gensight.runner.progress import Progress
 from gensight.runner.questions import NobodyAsks
 from gensight.runner.terms import Terms, terms_of
 from gensight.stages.generate import Shard, played
+
+if TYPE_CHECKING:
+    from gensight.runner.desk import Desk
 
 #: So many questions without an answer are named; the book has all of them.
 NAMED = 10
@@ -117,7 +119,7 @@ def _ask(
         with guard:  # a reader of Parquet files serves one thread at a time
             return samples[request.sample_ids[0]]
 
-    with opened(conversation.ledger, terms, progress) as desk:
+    with _opened(conversation.ledger, terms, progress) as desk:
         asking = replace(conversation, asker=desk)
 
         def _play(item: Open) -> None:
@@ -130,6 +132,18 @@ def _ask(
         finally:
             progress.say(progress.line())
         return desk.unresolved, desk.asked
+
+
+def _opened(ledger: Ledger, terms: Terms, progress: Progress) -> AbstractContextManager[Desk]:
+    """Open the desk: only asking needs what the SDKs bring, replaying what is there does not."""
+    try:
+        from gensight.runner.opening import opened
+    except ModuleNotFoundError as error:
+        raise GensightError(
+            f"{terms.model}: {error.name} is not installed, and without it nothing can be asked: "
+            f"pip install 'gensight[hosted]'"
+        ) from None
+    return opened(ledger, terms, progress)
 
 
 def _stop_at_stranger(row: Generation, terms: Terms, desk: Desk) -> None:
