@@ -28,4 +28,5 @@ onsuccess:
 
 
 onerror:
+    tell_what_is_to_pay()
     leave_if_parked()

@@ -50,7 +50,8 @@ def test_without_a_budget_nothing_is_sent_and_the_plan_is_told(place):
         done = checkout.snakemake(*LOGGED, check=False)
         assert done.returncode == 1
         assert "needs 3 paid requests, at most" in done.stderr
-        assert "gensight plan" in done.stderr
+        assert "run 'hosted': 3 of 3 requests to ask" in done.stderr
+        assert "nothing paid will be sent: add budget: {usd: 1} to the config" in done.stderr
         assert "Traceback" not in done.stderr
         assert len(fakes["google"].journal) == 0
         checkout.edit("config/config.yaml", budget=BUDGET)

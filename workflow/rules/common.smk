@@ -127,6 +127,17 @@ def closing_words():
     return plan.closing_words()
 
 
+def tell_what_is_to_pay():
+    """Print what the run would cost, where something paid was to be asked without a budget."""
+    from contextlib import redirect_stdout
+
+    from gensight.cli.plan import print_what_is_to_pay
+
+    if any(project.models[name].kind == "hosted" for name in project.config.run.models):
+        with redirect_stdout(sys.stderr):
+            print_what_is_to_pay(plan)
+
+
 def leave_if_parked():
     """End with an exit code of its own where the same command, run later, goes on."""
     from gensight.runner.parking import EXIT_CODE, parked_lines

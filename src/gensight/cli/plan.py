@@ -54,6 +54,17 @@ def command(targets: tuple[str, ...], configfiles: tuple[str, ...], as_json: boo
         _print(plan, forecast, accounts, budget, place)
 
 
+def print_what_is_to_pay(plan: Plan) -> None:
+    """Print the plan of a whole run that has no budget and would need one; nothing otherwise."""
+    config = plan.project.config
+    if config.budget is not None:
+        return
+    accounts = Accounts.read(plan.project.ledger, plan.run.name)
+    _, forecast = _forecast(plan, (), accounts)
+    if Balance.of(forecast, accounts, None).needed_usd > 0:
+        _print(plan, forecast, accounts, None, "the config")
+
+
 def _forecast(plan: Plan, targets: Sequence[str], accounts: Accounts) -> tuple[list[str], Forecast]:
     from gensight.stages.lookup import look_up
 
