@@ -126,7 +126,7 @@ def use_copy_of_library(monkeypatch, folder):
     return package
 
 
-CACHED = ("names", "constants", "_constants_of")
+CACHED = ("names", "constants", "_constants_of", "has_function")
 
 
 def read_from(monkeypatch, package):

@@ -132,16 +132,16 @@ def test_a_target_that_is_mistyped_names_the_nearest(checkout: Checkout) -> None
 def test_a_protocol_that_is_not_here_plans_and_says_so_when_run(checkout: Checkout) -> None:
     checkout.write_yaml(
         "config/models/nano.yaml",
-        {"adapter": "google_generate", "generation": {"model": "x"}, "display": {"label": "Nano"}},
+        {"adapter": "diffusers_edit", "generation": {"model": "x"}, "display": {"label": "Nano"}},
     )
     checkout.edit("config/config.yaml", run__models=["nano"], run__tables=[])
     checkout.edit("config/config.yaml", run__benchmarks=["scenes_counting"])
-    assert checkout.planned("results/summaries/scenes_counting.parquet")["generate_hosted"] == 1
+    assert checkout.planned("results/summaries/scenes_counting.parquet")["generate_local"] == 1
     done = checkout.snakemake("results/summaries/scenes_counting.parquet", check=False)
     assert done.returncode == 1
-    log = (checkout.folder / "logs/generate_hosted/nano/scenes_counting/mid/all.log").read_text()
+    log = (checkout.folder / "logs/generate_local/nano/scenes_counting/mid/all.log").read_text()
     lines = [line for line in log.splitlines() if line.startswith("gensight: ")]
-    assert len(lines) == 1 and "'google_generate' has no adapter in this version" in lines[0]
+    assert len(lines) == 1 and "'diffusers_edit' has no adapter in this version" in lines[0]
     assert "Traceback" not in log
 
 

@@ -52,13 +52,13 @@ def open_model(generation, held_out):
 
 
 def add_slow_model(checkout: Checkout, **generation: object) -> Path:
-    """Give a checkout a hosted protocol's adapter, and a model on it."""
+    """Give a checkout a local protocol's adapter, and a model on it."""
     journal = checkout.folder / "journal"
-    (checkout.folder / "src/gensight/models/bfl_task.py").write_text(SLOW_ADAPTER)
+    (checkout.folder / "src/gensight/models/transformers_chat.py").write_text(SLOW_ADAPTER)
     block = {"seconds": 0.0, "journal": str(journal), "stop_at": None, **generation}
     checkout.write_yaml(
         "config/models/slow.yaml",
-        {"adapter": "bfl_task", "generation": block, "display": {"label": "Slow"}},
+        {"adapter": "transformers_chat", "generation": block, "display": {"label": "Slow"}},
     )
     checkout.edit("config/config.yaml", run__models=["slow"], run__tables=[])
     checkout.edit("config/config.yaml", run__benchmarks=["scenes_counting"], run__prompts=["mid"])
@@ -86,7 +86,7 @@ def test_a_job_that_breaks_keeps_what_it_had_and_logs_the_sample(checkout: Check
     done = checkout.snakemake(COUNTING, *QUIET, check=False)
     assert done.returncode != 0
     assert checkout.adapter_calls() == 5
-    log = (checkout.folder / "logs/generate_hosted/slow/scenes_counting/mid/all.log").read_text()
+    log = (checkout.folder / "logs/generate_local/slow/scenes_counting/mid/all.log").read_text()
     assert "RuntimeError: the model broke" in log
     assert "while answering sample scenes_" in log
     checkout.run(COUNTING)
@@ -186,9 +186,10 @@ def open_model(generation, held_out):
 def test_bad_answers_are_invalid_and_the_rest_goes_on(checkout: Checkout) -> None:
     import pyarrow.parquet as pq
 
-    (checkout.folder / "src/gensight/models/bfl_task.py").write_text(BAD_ANSWERS)
+    (checkout.folder / "src/gensight/models/transformers_chat.py").write_text(BAD_ANSWERS)
     checkout.write_yaml(
-        "config/models/broken.yaml", {"adapter": "bfl_task", "display": {"label": "Broken"}}
+        "config/models/broken.yaml",
+        {"adapter": "transformers_chat", "display": {"label": "Broken"}},
     )
     checkout.edit("config/config.yaml", run__models=["broken", "oracle"], run__tables=["counting"])
     checkout.edit("config/config.yaml", run__benchmarks=["scenes_counting"], run__prompts=["mid"])
