@@ -376,7 +376,6 @@ def test_a_picture(data):
     [
         ("Request Moderated", ("refused_input", "request_moderated")),
         ("Content Moderated", ("refused_output", "content_moderated")),
-        ("Error", ("malformed", "task_error")),
     ],
 )
 def test_how_a_task_ends_without_a_picture(status, wanted):
@@ -385,12 +384,16 @@ def test_how_a_task_ends_without_a_picture(status, wanted):
     assert ended([answered(SUBMITTED), last]) == wanted
 
 
+def test_a_task_that_broke_is_no_answer_of_the_model_and_may_have_been_billed():
+    last = answered({**PENDING, "status": "Error"}, method="GET")
+    assert bfl.fault_of(last) == ("in_doubt", "task_error", None, None)
+
+
 def test_a_task_that_is_not_found_is_in_doubt_for_it_was_paid():
     last = answered({**PENDING, "status": "Task not found"}, status=404, method="GET")
     assert bfl.fault_of(last) == ("in_doubt", "http_404", None, None)
     last = answered({**PENDING, "status": "Task not found"}, method="GET")
     assert bfl.fault_of(last) == ("in_doubt", "task_not_found", None, None)
-    assert ended([answered(SUBMITTED), last]) == ("malformed", "task_not_found")
 
 
 GOOD = [SUBMITTED, PENDING, READY, {**PENDING, "status": "Content Moderated"}]

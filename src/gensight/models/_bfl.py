@@ -48,13 +48,13 @@ SEEDS = 2**31
 HOST = re.compile(rb"[a-z0-9_.:-]+")
 SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
 
-#: How a task ends without a picture.
+#: How a task ends with an answer that is no picture.
 ENDS = {
     "Request Moderated": (Outcome.REFUSED_INPUT, "request_moderated"),
     "Content Moderated": (Outcome.REFUSED_OUTPUT, "content_moderated"),
-    "Error": (Outcome.MALFORMED, "task_error"),
-    "Task not found": (Outcome.MALFORMED, "task_not_found"),
 }
+#: How it ends without an answer, which is a fault of the provider's (`gensight.providers.bfl`).
+BROKEN = ("Error", "Task not found")
 READY = "Ready"
 
 
@@ -114,7 +114,7 @@ class BflTask:
             return False
         if exchange.url not in self._polled:
             return _is_picture(exchange)
-        if _status(exchange.json) in (READY, *ENDS):
+        if _status(exchange.json) in (READY, *ENDS, *BROKEN):
             return True
         return exchange.status >= 400 and exchange.status not in KEY_REFUSED
 
@@ -188,7 +188,7 @@ class BflTask:
             status = _status(told)
             if status == READY:
                 return self._sample(told)
-            if status in ENDS:
+            if status in ENDS or status in BROKEN:
                 return None
             odd += status is None
             if response.status_code in KEY_REFUSED or odd == MOST_FAILURES:
@@ -266,7 +266,7 @@ def _told_address(exchanges: Sequence[Exchange]) -> httpx2.URL | None:
 
 
 def _is_over(exchange: Exchange) -> bool:
-    return _is_picture(exchange) or _status(exchange.json) in ENDS
+    return _is_picture(exchange) or _status(exchange.json) in (*ENDS, *BROKEN)
 
 
 def _is_picture(exchange: Exchange) -> bool:

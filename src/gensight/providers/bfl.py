@@ -22,8 +22,13 @@ RULES = (Rule(404, "detail", FaultKind.GONE),)
 #: Where an error body keeps its words; it has no codes.
 FIELDS = ("detail", "error")
 PICTURE_SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")
-#: What a task may say that is not its end.
-NOT_AN_END = {"Pending": "pending", "Task not found": "task_not_found"}
+#: What a task may say that is no answer of the model: not ready, lost, or broken at the provider,
+#: who does not say whether that was billed.
+NO_ANSWER = {
+    "Error": "task_error",
+    "Pending": "pending",
+    "Task not found": "task_not_found",
+}
 
 
 def fault_of(exchange: Exchange, now: float | None = None) -> Fault | None:
@@ -40,8 +45,8 @@ def _fault_of_fetching(exchange: Exchange) -> Fault | None:
     if fault is not None:
         return fault._replace(kind=FaultKind.IN_DOUBT)
     status = faults.dig(exchange.json, "status")
-    if isinstance(status, str) and status in NOT_AN_END:
-        return Fault(FaultKind.IN_DOUBT, NOT_AN_END[status])
+    if isinstance(status, str) and status in NO_ANSWER:
+        return Fault(FaultKind.IN_DOUBT, NO_ANSWER[status])
     return None
 
 
