@@ -165,7 +165,7 @@ def test_a_picture():
         ("InputImageSensitiveContentDetected", "refused_input"),
         ("InputImageRiskDetection", "refused_input"),
         ("SensitiveContentDetected", "refused_output"),
-        ("InternalServiceError", "no_image"),
+        ("CodeOfTomorrow", "no_image"),
     ],
 )
 def test_a_picture_can_fail_inside_a_success(code, outcome):

@@ -259,7 +259,7 @@ def test_a_refusal(adapter):
         (cut(), ("truncated", "max_output_tokens")),
         (cut("content_filter"), ("refused_output", "content_filter")),
         (cut("of_tomorrow"), ("malformed", "of_tomorrow")),
-        ({"status": "failed", "error": {"code": "server_error"}}, ("malformed", "server_error")),
+        ({"status": "failed", "error": {"code": "of_tomorrow"}}, ("malformed", "of_tomorrow")),
         (
             {"status": "failed", "error": {"code": "image_content_policy_violation"}},
             ("refused_input", "image_content_policy_violation"),

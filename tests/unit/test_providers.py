@@ -231,6 +231,25 @@ TABLE = [
         told("overloaded", "InternalServiceError"),
     ),
     ("ark", (200, {"data": [{"error": {"code": "SensitiveContentDetected"}}]}), None),
+    # What failed on the server's side is no answer of the model, in whatever status it comes.
+    (
+        "ark",
+        (200, {"data": [{"error": {"code": "InternalServiceError"}}]}),
+        told("in_doubt", "InternalServiceError"),
+    ),
+    (
+        "ark",
+        (200, {"data": [{"error": {"code": "InternalServiceError"}}, {"b64_json": "x"}]}),
+        None,
+    ),
+    ("ark", (200, {"data": []}), None),
+    (
+        "openai",
+        (200, {"status": "failed", "error": {"code": "server_error"}}),
+        told("in_doubt", "server_error"),
+    ),
+    ("openai", (200, {"status": "failed", "error": {"code": "bio_policy"}}), None),
+    ("openai", (200, {"status": "completed", "error": None}), None),
     # Black Forest Labs has no codes.
     ("bfl", (402, {"detail": "Insufficient credits"}), told("quota", "http_402")),
     ("bfl", (429, {"detail": "24 active tasks"}), told("wait", "http_429")),

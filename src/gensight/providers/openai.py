@@ -26,11 +26,16 @@ RULES = (
     Rule(429, "server_overloaded", FaultKind.OVERLOADED),
     Rule(404, "model_not_found", FaultKind.GONE),
 )
+#: Codes of a response that failed in a reply of 200: the server's fault, and perhaps billed.
+BROKEN = ("server_error", "rate_limit_exceeded")
 
 
 def fault_of(exchange: Exchange, now: float | None = None) -> Fault | None:
     """Return what went wrong; moderation says whether it stopped the request or the picture."""
     fault = faults.fault_of(exchange, RULES, now=now)
+    if fault is None and faults.dig(exchange.json, "status") == "failed":
+        told = faults.dig(exchange.json, "error", "code")
+        return Fault(FaultKind.IN_DOUBT, str(told)) if told in BROKEN else None
     if fault is None or fault.kind is not FaultKind.REFUSED_INPUT:
         return fault
     stage = faults.dig(exchange.json, "error", "moderation_details", "moderation_stage")
