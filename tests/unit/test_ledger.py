@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -253,3 +254,16 @@ def test_a_file_system_without_links_gets_a_copy(tmp_path, ledger, monkeypatch):
     adopted = adopt_rows(tmp_path, ledger, [row])
     assert adopted.stat().st_nlink == 1 and ledger.find(row.request_key) is not None
     assert [path.name for path in adopted.parent.iterdir()] == [adopted.name]
+
+
+def test_many_threads_find_their_own_adopted_replies(tmp_path, ledger):
+    rows = [generation(i, b"answer %d" % i, text=f"text {i}") for i in range(64)]
+    adopt_rows(tmp_path, ledger, rows)
+
+    def found(place):
+        row = rows[place % len(rows)]
+        entry, images = ledger.find(row.request_key)
+        return (entry.text, images) == (row.text, [row.image["bytes"]])
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(found, range(0, 64 * 37, 37)))

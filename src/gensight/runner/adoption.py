@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,11 +41,15 @@ def adopt(ledger: Path, model: str, generations: Path) -> Path:
 
 
 class AdoptedReplies:
-    """The answers in a model's adopted files by key; rows are read when asked for."""
+    """The answers in a model's adopted files by key; rows are read when asked for.
+
+    A reader of Parquet files serves one thread at a time, so one question at a time is looked up.
+    """
 
     def __init__(self, folder: Path) -> None:
         from gensight.records import Generation, RowFile
 
+        self._guard = threading.Lock()
         self._place: dict[str, tuple[Path, int, int]] = {}
         self._files: dict[Path, RowFile[Generation]] = {}
         for path in sorted(folder.glob("*.parquet")):
@@ -75,6 +80,7 @@ class AdoptedReplies:
         if key not in self._place:
             return None
         path, group, offset = self._place[key]
-        if self._last is None or self._last[0] != (path, group):
-            self._last = ((path, group), self._files[path].group(group))
-        return self._last[1][offset]
+        with self._guard:
+            if self._last is None or self._last[0] != (path, group):
+                self._last = ((path, group), self._files[path].group(group))
+            return self._last[1][offset]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -58,6 +59,7 @@ class Ledger:
 
     def __init__(self, root: Path, model: str, *, durable: bool = False) -> None:
         self.root, self.model, self.durable = root, model, durable
+        self._guard = threading.Lock()
         self._adopted: AdoptedReplies | None = None
 
     def entry_path(self, key: str) -> Path:
@@ -137,8 +139,9 @@ class Ledger:
 
     def _find_adopted(self, key: str) -> tuple[Entry, list[bytes]] | None:
         """Return a reply out of an archive: its cell's Parquet file serves as it is."""
-        if self._adopted is None:
-            self._adopted = AdoptedReplies(adopted_folder(self.root, self.model))
+        with self._guard:
+            if self._adopted is None:
+                self._adopted = AdoptedReplies(adopted_folder(self.root, self.model))
         row = self._adopted.find(key)
         if row is None:
             return None

@@ -85,6 +85,8 @@ def terms_of(
     parsed = parse(CONFIG, ConfigSpec, dict(config))
     api_model = str(generation["model"])
     prices = PriceList.load(root)
+    price = prices.price_for(generation, f"config/models/{model}.yaml")
+    _refuse_foreign(price, provider, model)
     return Terms(
         run=parsed.run.name,
         model=model,
@@ -93,13 +95,23 @@ def terms_of(
         provider=provider,
         api_model=api_model,
         base_url=_address(parsed, generation, provider, model),
-        price=prices.price_for(generation, f"config/models/{model}.yaml"),
+        price=price,
         price_date=prices.date,
         budget=parsed.budget,
         hosted=parsed.hosted,
         keys_file=parsed.keys_file,
         root=root,
     )
+
+
+def _refuse_foreign(price: Price, provider: str, model: str) -> None:
+    """Refuse to take a model for free because a server of one's own serves one of its name."""
+    if price.free and price.spec.provider != provider:
+        raise SpecError(
+            f"resources/prices.yaml: models.{price.api_model}: is free at {price.spec.provider}, "
+            f"and config/models/{model}.yaml asks {provider}; give what {provider} charges for it "
+            f"under an id of its own"
+        )
 
 
 def _address(config: ConfigSpec, generation: Mapping[str, Any], provider: str, model: str) -> str:
