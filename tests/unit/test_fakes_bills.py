@@ -97,7 +97,7 @@ def counted(way, fault):
 
 # A task is asked after once a second, and has fewer ends.
 CASES = [(name, fault) for name in WAYS if name != "flux" for fault in ("ok", *SHAPES)]
-CASES += [("flux", fault) for fault in ("ok", "refused_200", "no_image")]
+CASES += [("flux", fault) for fault in ("ok", "refused_200")]
 
 
 @pytest.mark.parametrize(("name", "fault"), CASES)
