@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from gensight.cli.plan import told_usd
 from gensight.cli.printing import print_table
-from gensight.runner.book import Stop
 from gensight.runner.inventory import IN_DOUBT, CellHolding, Inventory, ModelHolding, OpenRequest
+from gensight.runner.parking import moment, told_stop
 
 HEAD = ("model", "benchmark", "replies", "spent", "reserved", "imported", "in doubt", "answers")
 FILES_HEAD = ("model", "entries", "own files", "adopted files", "")
@@ -83,26 +81,6 @@ def print_open(requests: Sequence[OpenRequest], sample_of: SampleOf) -> None:
         print_table([OPEN_HEAD, *(_open_cells(request, sample_of) for request in requests)])
         click.echo()
     click.echo(_told_doubts(requests))
-
-
-def told_stop(provider: str, stop: Stop) -> str:
-    """Return a stop in words, one that is over too."""
-    who = provider if stop.scope == "provider" else stop.scope.removeprefix("model:")
-    if stop.until is None:
-        until = "until that is lifted"
-    elif stop.until <= time.time():
-        return f"{who} was parked until {moment(stop.until)} ({stop.kind}: {stop.detail})"
-    else:
-        until = f"until {moment(stop.until)}"
-    return (
-        f"{who} takes no requests {until} ({stop.kind}: {stop.detail}); lift it with: gensight "
-        f"ledger lift {provider}"
-    )
-
-
-def moment(seconds: float) -> str:
-    """Return a time as people read it."""
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _told_doubts(requests: Sequence[OpenRequest]) -> str:

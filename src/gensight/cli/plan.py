@@ -19,7 +19,6 @@ from gensight.freshness import settle
 from gensight.plan import Plan, PlannedFile, paths
 from gensight.providers.prices import PriceList
 from gensight.runner.accounts import Accounts, Balance
-from gensight.runner.book import Stop
 from gensight.runner.forecast import (
     Forecast,
     Forecaster,
@@ -30,6 +29,7 @@ from gensight.runner.forecast import (
     needed_below,
 )
 from gensight.runner.needs import has_replies
+from gensight.runner.parking import told_stop
 from gensight.specs.run import BudgetSpec
 
 
@@ -181,7 +181,7 @@ def _print(
             lines.append(("all", "", "", *_sums(Total.of(rows), provider)))
         print_table(lines, indent="  ")
         for stop in accounts.stops.get(provider or "", ()):
-            click.echo(f"  {_told_stop(provider or '', stop)}")
+            click.echo(f"  {told_stop(provider or '', stop)}")
         click.echo()
     for line in _closing(plan, forecast, accounts):
         click.echo(line)
@@ -231,17 +231,6 @@ def told_time(seconds: float | None) -> str:
         return "unknown"
     minutes = math.ceil(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
-
-
-def _told_stop(provider: str, stop: Stop) -> str:
-    who = provider if stop.scope == "provider" else stop.scope.removeprefix("model:")
-    until = "until that is lifted"
-    if stop.until is not None:
-        until = f"until {datetime.fromtimestamp(stop.until, UTC):%Y-%m-%d %H:%M} UTC"
-    return (
-        f"{who} takes no requests {until} ({stop.kind}: {stop.detail}); lift it with: "
-        f"gensight ledger lift {provider}"
-    )
 
 
 def _closing(plan: Plan, forecast: Forecast, accounts: Accounts) -> list[str]:

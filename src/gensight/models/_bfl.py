@@ -55,6 +55,7 @@ ENDS = {
 }
 #: How it ends without an answer, which is a fault of the provider's (`gensight.providers.bfl`).
 BROKEN = ("Error", "Task not found")
+OVER = (*ENDS, *BROKEN)
 READY = "Ready"
 
 
@@ -114,7 +115,7 @@ class BflTask:
             return False
         if exchange.url not in self._polled:
             return _is_picture(exchange)
-        if _status(exchange.json) in (READY, *ENDS, *BROKEN):
+        if _status(exchange.json) in (READY, *OVER):
             return True
         return exchange.status >= 400 and exchange.status not in KEY_REFUSED
 
@@ -188,7 +189,7 @@ class BflTask:
             status = _status(told)
             if status == READY:
                 return self._sample(told)
-            if status in ENDS or status in BROKEN:
+            if status in OVER:
                 return None
             odd += status is None
             if response.status_code in KEY_REFUSED or odd == MOST_FAILURES:
@@ -266,7 +267,7 @@ def _told_address(exchanges: Sequence[Exchange]) -> httpx2.URL | None:
 
 
 def _is_over(exchange: Exchange) -> bool:
-    return _is_picture(exchange) or _status(exchange.json) in (*ENDS, *BROKEN)
+    return _is_picture(exchange) or _status(exchange.json) in OVER
 
 
 def _is_picture(exchange: Exchange) -> bool:

@@ -10,9 +10,7 @@ from typing import Any
 
 from gensight.errors import GensightError, SpecError
 from gensight.specs import declared
-
-#: As a value: the setting is not sent, and the provider decides.
-PROVIDER_DEFAULT = "provider_default"
+from gensight.specs.conventions import ASSUMED, PROVIDER_DEFAULT
 
 
 def complete(adapter: str, generation: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,7 +35,7 @@ def stated(settings: Mapping[str, Any], name: str) -> Any:
     Raises:
         SpecError: both are given.
     """
-    known, assumed = settings.get(name), settings.get(f"assumed_{name}")
+    known, assumed = settings.get(name), settings.get(f"{ASSUMED}{name}")
     if known is not None and assumed is not None:
         raise SpecError(f"generation: {name}: assumed_{name} is given too; keep one of the two")
     value = assumed if known is None else known

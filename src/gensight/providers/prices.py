@@ -24,6 +24,7 @@ from gensight.providers.sizes import allowed_sides
 from gensight.providers.usage import Usage
 from gensight.specs import declared
 from gensight.specs.base import Names, Spec, load_spec
+from gensight.specs.conventions import ASSUMED, PROVIDER_DEFAULT
 from gensight.specs.protocols import PROVIDERS
 from gensight.specs.words import nearest
 
@@ -149,8 +150,8 @@ def _setting(generation: Mapping[str, Any], name: str | None) -> Any:
     if inner:
         within = generation.get(outer)
         return _setting(within, inner) if isinstance(within, Mapping) else None
-    value = _first(generation.get(name), generation.get(f"assumed_{name}"))
-    return None if value == "provider_default" else value
+    value = _first(generation.get(name), generation.get(f"{ASSUMED}{name}"))
+    return None if value == PROVIDER_DEFAULT else value
 
 
 def returns_picture(adapter: str, generation: Mapping[str, Any], form: str) -> bool:

@@ -50,7 +50,7 @@ def _line(provider: str, stop: Stop) -> str:
 def _until(stop: Stop) -> str:
     if stop.until is None:
         return "until it is lifted"
-    return f"until {datetime.fromtimestamp(stop.until, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"until {moment(stop.until)}"
 
 
 def parked(terms: Terms, stop: Stop) -> GensightError:
@@ -69,3 +69,23 @@ def parked(terms: Terms, stop: Stop) -> GensightError:
         f"{_until(stop)}; run the same again later, or lift it with: gensight ledger lift "
         f"{terms.provider}"
     )
+
+
+def told_stop(provider: str, stop: Stop) -> str:
+    """Return a stop in words, one that is over too."""
+    who = provider if stop.scope == "provider" else stop.scope.removeprefix("model:")
+    if stop.until is None:
+        until = "until that is lifted"
+    elif stop.until <= time.time():
+        return f"{who} was parked until {moment(stop.until)} ({stop.kind}: {stop.detail})"
+    else:
+        until = f"until {moment(stop.until)}"
+    return (
+        f"{who} takes no requests {until} ({stop.kind}: {stop.detail}); lift it with: gensight "
+        f"ledger lift {provider}"
+    )
+
+
+def moment(seconds: float) -> str:
+    """Return a time as people read it."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"

@@ -17,7 +17,6 @@ from gensight.errors import SpecError
 from gensight.models import Turn
 from gensight.providers.prices import Price, PriceList, Room, TurnFacts
 from gensight.providers.usage import Usage
-from gensight.specs import declared
 from gensight.specs.base import load_spec, parse
 from gensight.specs.model import ModelSpec
 from gensight.specs.run import BudgetSpec, ConfigSpec, HostedSpec
@@ -56,12 +55,9 @@ class Terms:
 
     def most(self, turn: Turn) -> Usage:
         """Return the most that the answer to a turn can use."""
-        generation = dict(self.generation)
-        limit = declared.constants("models", self.spec.adapter)["SPENDS"]["max_tokens"]
-        if turn.max_tokens is not None and limit is not None:
-            generation[limit] = turn.max_tokens
-        facts = TurnFacts.of(turn, self.spec.adapter, generation)
-        return self.price.most(facts, Room.of(self.spec.adapter, generation))
+        facts = TurnFacts.of(turn, self.spec.adapter, self.generation)
+        room = Room.of(self.spec.adapter, self.generation).with_limit(turn.max_tokens)
+        return self.price.most(facts, room)
 
     def is_retired(self, today: date) -> bool:
         """Say whether the provider does not know the model any more."""

@@ -6,13 +6,9 @@ from typing import Any
 
 from gensight.errors import SpecError
 from gensight.specs import declared
+from gensight.specs.conventions import ASSUMED, PROVIDER_DEFAULT
 from gensight.specs.model import ModelSpec
 from gensight.specs.words import unknown
-
-#: Recorded as what was asked for, and sent as nothing.
-PROVIDER_DEFAULT = "provider_default"
-#: What papers lost stands under this prefix; it is the same setting.
-ASSUMED = "assumed_"
 
 
 def check_card(file: str, model: ModelSpec) -> None:

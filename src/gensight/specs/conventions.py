@@ -8,3 +8,8 @@ CLASSIFIER = "failure_class"
 POINTS = ("previous", "argmin", "adopted")
 #: The fit of models that do not say what their grey levels are linear in; `native` goes by model.
 NATIVE_DEFAULT = "depth"
+
+#: As a setting: recorded as what was asked for, and sent as nothing; the provider decides.
+PROVIDER_DEFAULT = "provider_default"
+#: What papers lost stands under this prefix; it is the same setting.
+ASSUMED = "assumed_"
