@@ -11,6 +11,8 @@ GensightError
 ├── ParkedError         a provider takes no requests for now
 ├── ModelGoneError      a provider does not know the model any more
 ├── UnresolvedError     questions stayed without an answer
+├── AnswerError         a model that runs here cannot answer one turn
+├── ModelMemoryError    a model that runs here needs more memory than there is
 └── InterruptedAskingError  somebody ended the job while a model was being asked
 """
 
@@ -62,6 +64,14 @@ class ModelGoneError(GensightError):
 
 class UnresolvedError(GensightError):
     """Questions stayed without an answer, and the run does not keep such gaps."""
+
+
+class AnswerError(GensightError):
+    """A model that runs here cannot answer one turn; the message says what it made instead."""
+
+
+class ModelMemoryError(GensightError):
+    """A model that runs here needs more memory than there is: the job is to be tried with more."""
 
 
 class InterruptedAskingError(GensightError):

@@ -23,8 +23,9 @@ MARK = re.compile(rb"gensight-digest:([0-9a-f]{64})(?:\s+gensight-inputs:([0-9a-
 class Footer:
     """A file's stage, the digest of what determined it, the digest of its rows, its inputs'.
 
-    `inputs` maps the path of each input to the content digest it had. `unresolved` counts rows of
-    questions that got no answer, and are asked again unless the config keeps such gaps.
+    `inputs` maps the path of each input to the content digest it had. Of generations, `gaps` counts
+    the rows of questions that got no answer, by outcome, and `answered` lists the ids under which a
+    hosted model answered.
     """
 
     stage: str
@@ -33,7 +34,8 @@ class Footer:
     rows: int = 0
     inputs: dict[str, str] = field(default_factory=dict)
     determinants: dict[str, Any] = field(default_factory=dict)
-    unresolved: int = 0
+    gaps: dict[str, int] = field(default_factory=dict)
+    answered: list[str] = field(default_factory=list)
 
 
 def read_footer(path: str | Path) -> Footer:
@@ -80,10 +82,11 @@ def footer_from(value: Any) -> Footer:
     except TypeError:
         raise ValueError("not a footer") from None
     texts = (footer.stage, footer.digest, footer.content)
-    trees = (footer.inputs, footer.determinants)
+    trees = (footer.inputs, footer.determinants, footer.gaps)
     if not (
         all(isinstance(text, str) for text in texts)
-        and type(footer.rows) is type(footer.unresolved) is int
+        and all(type(count) is int for count in (footer.rows, *footer.gaps.values()))
+        and isinstance(footer.answered, list)
         and all(isinstance(tree, dict) for tree in trees)
         and all(isinstance(content, str) for content in footer.inputs.values())
     ):

@@ -26,7 +26,11 @@ from gensight.atomic import write_text
 from gensight.digests import differences, digest_of, told_difference
 from gensight.errors import GensightError, RecordError
 from gensight.footers import Footer, footer_from, read_footer, rebuild_command
+from gensight.outcomes import Outcome
 from gensight.plan import PlannedFile
+from gensight.specs.model import ModelSpec
+from gensight.specs.project import Project
+from gensight.specs.run import ConfigSpec
 from gensight.stamps import STATE, is_known, mark_built
 
 MARKER = STATE / "outdated"
@@ -65,16 +69,10 @@ class Freshness:
         return [str(MARKER)] if planned.path in self.outdated else []
 
 
-def settle(
-    files: Mapping[str, PlannedFile],
-    *,
-    main_process: bool,
-    ledger: Path,
-    keeps_unresolved: bool = False,
-) -> Freshness:
+def settle(files: Mapping[str, PlannedFile], project: Project, *, main_process: bool) -> Freshness:
     """Judge every planned file that exists; only the main process writes anything.
 
-    Generations with questions that got no answer are outdated, unless the run keeps such gaps.
+    Generations with questions that are to be asked again are outdated.
 
     Raises:
         RecordError: a file was laid in that the plan does not want, or that is damaged; one line
@@ -85,8 +83,8 @@ def settle(
     found = {path: footers[path] for path in files if Path(path).exists()}
     verdict = Freshness()
     for path, footer in found.items():
-        is_gap = footer.unresolved and not keeps_unresolved
-        if not is_gap and _is_current(files[path], footer, found):
+        asks_again = _asks_again(footer, project.config)
+        if not asks_again and _is_current(files[path], footer, found):
             verdict.current.add(path)
             if not is_known(path, footer.content):
                 verdict.adopted.append(path)
@@ -95,11 +93,12 @@ def settle(
     # In the plan's order, not the set's: the same fault is always told of the same file.
     outdated = [files[path] for path in found if path in verdict.outdated]
     _refuse_foreign(outdated, found)
+    _refuse_strangers([files[path] for path in found], found, project.models)
     for planned in outdated:
-        _refuse_asking_again(planned, files, ledger)
+        _refuse_asking_again(planned, files, project.ledger)
     if main_process:
         try:
-            _act(files, found, verdict, footers, ledger)
+            _act(files, found, verdict, footers, project.ledger)
         except OSError as error:
             raise GensightError(
                 f"{error.filename or 'results/'}: cannot be written ({error.strerror}); make the "
@@ -117,6 +116,7 @@ def _act(
 ) -> None:
     for path in verdict.adopted:
         _adopt(files[path], found[path], ledger)
+    _answer_for_lost_replies([files[path] for path in found], ledger)
     _put_times_in_order(files, verdict)
     footers.save()
     if verdict.outdated:
@@ -142,6 +142,36 @@ def _adopt(planned: PlannedFile, footer: Footer, ledger: Path) -> None:
         # Its replies answer for their keys from now on.
         adopt(ledger, planned.determinants["model"], Path(planned.path))
     mark_built(planned.path, footer.content)
+
+
+def _answer_for_lost_replies(planned: Sequence[PlannedFile], ledger: Path) -> None:
+    """Let the generations of a model answer for its keys, where the ledger knows nothing of it.
+
+    The ledger was moved or lost: without this, growing n would ask everything again.
+    """
+    from gensight.runner.adoption import adopt
+
+    of_model: dict[str, list[str]] = {}
+    for file in planned:
+        if file.stage == "generations":
+            of_model.setdefault(file.determinants["model"], []).append(file.path)
+    for model, paths in of_model.items():
+        if not any((ledger / kind / model).exists() for kind in ("replies", "adopted")):
+            for path in paths:
+                adopt(ledger, model, Path(path))
+
+
+def _asks_again(footer: Footer, config: ConfigSpec) -> bool:
+    """Say whether some questions of a file are to be asked again.
+
+    Where gaps are kept, those stay that another run leaves alone too.
+    """
+    if config.unresolved == "fail":
+        return bool(footer.gaps)
+    left_alone = {Outcome.MODEL_GONE}
+    if config.hosted.in_doubt == "hold":
+        left_alone.add(Outcome.IN_DOUBT)
+    return not footer.gaps.keys() <= left_alone
 
 
 def _is_current(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer]) -> bool:
@@ -182,6 +212,23 @@ def _refuse_foreign(outdated: Sequence[PlannedFile], found: Mapping[str, Footer]
         f"{key.split('.')[-1]} back, or take everything over with: gensight archive adopt (then "
         f"replies that fit are replayed, and the rest is made again)"
     )
+
+
+def _refuse_strangers(
+    planned: Sequence[PlannedFile], found: Mapping[str, Footer], models: Mapping[str, ModelSpec]
+) -> None:
+    """Stop before answers are used that came from another model than the one that was asked for."""
+    for file in planned:
+        if file.stage != "generations":
+            continue
+        model = file.determinants["model"]
+        for answered in found[file.path].answered:
+            if not models[model].answers_under(answered):
+                raise RecordError(
+                    f"{file.path}: holds answers of {answered}, which config/models/{model}.yaml "
+                    f"does not ask for; add the id to answered_as there, or remove the file to "
+                    f"ask again"
+                )
 
 
 def _refuse_asking_again(

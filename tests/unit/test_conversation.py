@@ -9,8 +9,8 @@ from spine_rows import sample
 from gensight.models import Reply
 from gensight.prompts import render
 from gensight.runner.conversation import Conversation, Setting, truth_digest
+from gensight.runner.here import HereAsker
 from gensight.runner.ledger import Ledger
-from gensight.runner.questions import HereAsker
 
 MASK = {"kind": "mask", "foreground": [255, 255, 255], "background": [0, 0, 0]}
 BOX = {"kind": "text", "content": "bounding_box"}
@@ -32,7 +32,10 @@ class Recorder:
 
     def answer(self, turn):
         self.turns.append(turn)
-        return self.replies.pop(0)
+        reply = self.replies.pop(0)
+        if isinstance(reply, BaseException):
+            raise reply
+        return reply
 
 
 IDENTITY = {"adapter": "some", "adapter_version": 1, "generation": {"seed": 0, "steps": 3}}
@@ -127,8 +130,9 @@ def test_what_the_ledger_holds_is_replayed_without_opening_the_model(tmp_path):
 
 
 def test_a_killed_conversation_goes_on_where_it_stopped(tmp_path):
-    with pytest.raises(IndexError):
-        play(conversation(tmp_path, Recorder(Reply("ok", text="1 2"))), sample(0), TWO_TURNS)
+    killed = conversation(tmp_path, Recorder(Reply("ok", text="1 2"), KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        play(killed, sample(0), TWO_TURNS)
     talk = conversation(tmp_path, Recorder(PAINTED))
     rows = play(talk, sample(0), TWO_TURNS)
     assert (talk.asker.asked, rows[0].text) == (1, "1 2")

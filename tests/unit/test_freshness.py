@@ -21,6 +21,7 @@ from gensight.footers import mark, read_footer
 from gensight.freshness import MARKER, settle
 from gensight.plan import STAGE_VERSIONS
 from gensight.records import write_rows
+from gensight.specs.project import load_project
 from gensight.stamps import STATE, mark_built
 
 MASKS = "config/benchmarks/tiny_masks.yaml"
@@ -53,7 +54,8 @@ def files_of(files=PROJECT):
 
 
 def judge(files, main_process=True):
-    return settle(files, main_process=main_process, ledger=Path("ledger"))
+    project = load_project(SMALL, Path.cwd())
+    return settle(files, project, main_process=main_process)
 
 
 def lay_all(files, paths=CHAIN, tag="first"):
@@ -331,7 +333,7 @@ def test_generations_of_another_adapter_version_are_refused(library):
 def test_generations_of_another_stage_version_are_refused(monkeypatch):
     lay_all(files_of(), [GENERATION])
     monkeypatch.setitem(STAGE_VERSIONS, "generations", STAGE_VERSIONS["generations"] + 1)
-    assert "stage_version is 2 in the file and 3 in the plan" in refusal(files_of())
+    assert "stage_version is 3 in the file and 4 in the plan" in refusal(files_of())
 
 
 @pytest.mark.parametrize("path", [SUMMARY, TABLE])

@@ -183,7 +183,7 @@ def test_a_cell_with_gaps_is_left_alone(finished):
     key = finished.questions("painter")[0].key
     Ledger(Path("ledger"), "painter").entry_path(key).unlink()
     cell(finished).unlink()
-    finished.edit("config/config.yaml", hosted={"unresolved": "keep"})
+    finished.edit("config/config.yaml", unresolved="keep")
     gone = {"date": date(2026, 1, 31), "source": "a page"}
     finished.edit("config/models/painter.yaml", retired=gone)
     finished.write_generations("painter")

@@ -167,7 +167,7 @@ def test_a_model_that_is_gone_keeps_what_it_answered(tmp_path):
         cell.fake = fake
         with pytest.raises(UnresolvedError, match=r"4 questions have no answer \(4 model_gone\)"):
             cell.run()
-        rows = cell.run(hosted={"unresolved": "keep"})
+        rows = cell.run(unresolved="keep")
         assert Counter(row.outcome for row in rows) == {"ok": 2, "model_gone": 4}
         details = [row.detail for row in rows if row.outcome == "model_gone"]
         assert all("gone since 20" in detail for detail in details)
@@ -224,7 +224,7 @@ def test_questions_in_doubt_fail_the_job_and_are_named(tmp_path):
         code, log = cell.job()
         assert code == 1 and "no answer: s4: in_doubt" in log and "1 in_doubt" in log
         assert not (tmp_path / "g.parquet").exists()
-        rows = cell.run(hosted={"unresolved": "keep"})
+        rows = cell.run(unresolved="keep")
         assert [row.outcome for row in rows] == ["ok"] * 4 + ["in_doubt", "ok"]
         fake.scenario = Scenario()
         rows = cell.run(hosted={"in_doubt": "resend"})

@@ -379,7 +379,7 @@ from gensight.specs.project import load_project
 declared.PACKAGE = Path({str(declared.PACKAGE)!r})
 plan = Plan(load_project(yaml.safe_load(open("config/config.yaml")), Path.cwd()))
 files = plan.files()
-freshness.settle(files, main_process=True, ledger=plan.project.ledger)
+freshness.settle(files, plan.project, main_process=True)
 heavy = {{"numpy", "pyarrow", "pandas", "cv2", "torch", "PIL", "scipy", "skimage"}}
 print(len(files), sorted(heavy & set(sys.modules)))
 """

@@ -93,7 +93,7 @@ def test_questions_in_doubt_fail_the_job_unless_they_are_kept(place):
         assert "in_doubt: resend" in done.stderr
         assert journal.charged == len(journal) == N
 
-        checkout.edit("config/config.yaml", hosted={"unresolved": "keep"})
+        checkout.edit("config/config.yaml", unresolved="keep")
         checkout.run()
         assert len(journal) == N
         outcomes = sorted(row.outcome for row in rows(checkout, ["nano_banana_2"]))

@@ -18,12 +18,7 @@ for provider in PROVIDERS:
 try:
     plan = Plan(project)
     PLANNED = plan.files()
-    FRESH = freshness.settle(
-        PLANNED,
-        main_process=workflow.is_main_process,
-        ledger=project.ledger,
-        keeps_unresolved=project.config.hosted.unresolved == "keep",
-    )
+    FRESH = freshness.settle(PLANNED, project, main_process=workflow.is_main_process)
 except GensightError as error:
     leave(error)
 

@@ -12,6 +12,7 @@ import click
 from gensight.cli.checkout import configfile_option, ledger_of, load_checkout
 from gensight.cli.printing import json_option, print_json
 from gensight.errors import GensightError
+from gensight.footers import read_footer
 from gensight.freshness import settle
 from gensight.plan import Plan
 from gensight.specs.project import Project
@@ -107,11 +108,11 @@ def _finished(project: Project) -> list[FinishedFile]:
     from gensight.runner.pruning import FinishedFile
 
     files = Plan(project).files()
-    current = settle(files, main_process=False, ledger=project.ledger).current
+    current = settle(files, project, main_process=False).current
     return [
         FinishedFile(planned.determinants["model"], Path(path))
         for path, planned in files.items()
-        if planned.stage == "generations" and path in current
+        if planned.stage == "generations" and path in current and not read_footer(path).gaps
     ]
 
 

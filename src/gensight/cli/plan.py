@@ -72,8 +72,7 @@ def _forecast(plan: Plan, targets: Sequence[str], accounts: Accounts) -> tuple[l
     wanted = _wanted(plan, files, targets)
     ledger = plan.project.ledger
     hosted = plan.project.config.hosted
-    keeps = hosted.unresolved == "keep"
-    fresh = settle(files, main_process=False, ledger=ledger, keeps_unresolved=keeps)
+    fresh = settle(files, plan.project, main_process=False)
     forecaster = Forecaster(
         plan,
         generations_below(files, wanted),

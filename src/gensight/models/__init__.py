@@ -62,6 +62,8 @@ class Turn:
 class Reply:
     """What came back, untouched: an outcome (`gensight.outcomes`), a text, pictures as bytes.
 
+    `setup` is JSON of how a model that runs here made it: weights and their revision, number type,
+    quantisation, library versions, seed, and the sizes that were asked for, used and returned.
     Half a surrogate pair, which a cut reply can end in, has no UTF-8: it becomes U+FFFD.
     """
 
@@ -73,6 +75,7 @@ class Reply:
     usage: str | None = None
     peak_memory_gb: float | None = None
     device: str | None = None
+    setup: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("text", "detail", "answered_model", "usage"):
@@ -91,7 +94,11 @@ class Adapter(Protocol):
     fit_digest: str
 
     def answer(self, turn: Turn) -> Reply:
-        """Answer one turn."""
+        """Answer one turn.
+
+        Raises:
+            AnswerError: this turn cannot be answered, and others may be.
+        """
         ...
 
 

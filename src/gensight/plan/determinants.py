@@ -30,7 +30,7 @@ from gensight.specs.tables import TableSpec
 STAGE_VERSIONS = {
     "samples": 2,
     "requests": 2,
-    "generations": 2,
+    "generations": 3,
     "predictions": 2,
     "scores": 2,
     "summaries": 2,

@@ -9,11 +9,12 @@ from gensight.records.rows import (
     Score,
     Summary,
 )
-from gensight.records.storage import RowFile, SampleStore, schema_of, write_rows
+from gensight.records.storage import Notes, RowFile, SampleStore, schema_of, write_rows
 
 __all__ = [
     "Footer",
     "Generation",
+    "Notes",
     "Prediction",
     "Request",
     "RowFile",

@@ -105,7 +105,9 @@ class Generation:
     """What a model returned to one turn, untouched; `final` marks the turn that is extracted.
 
     `severity` is the strength of a reference model's disturbance; missing for every other model.
-    Times are missing for reference models, whose speed means nothing.
+    Times are missing for reference models, whose speed means nothing. `setup` is JSON of how a
+    model that runs here made it (`gensight.models.Reply`), `place` JSON of where: the host and, on
+    a cluster, partition, node, job and visible devices.
     """
 
     request_key: str = column(pa.string())
@@ -129,6 +131,8 @@ class Generation:
     peak_memory_gb: float | None = optional(pa.float64())
     device: str | None = optional(pa.string())
     warm_up: bool | None = optional(pa.bool_())
+    setup: str | None = optional(pa.string())
+    place: str | None = optional(pa.string())
     cost_usd: float | None = optional(pa.float64())
     usage: str | None = optional(pa.string())
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -52,22 +53,30 @@ def _feature(kind: pa.DataType) -> Any:
     return {"dtype": {"double": "float64"}.get(str(kind), str(kind)), "_type": "Value"}
 
 
+@dataclasses.dataclass
+class Notes:
+    """What a file says of its rows: see `gensight.footers.Footer`."""
+
+    gaps: Counter[str] = dataclasses.field(default_factory=Counter)
+    answered: set[str] = dataclasses.field(default_factory=set)
+
+
 def write_rows(
     path: str | Path,
     row: type[RowT],
     rows: Iterable[RowT],
     determinants: Mapping[str, Any],
     inputs: Iterable[str | Path] = (),
-    is_open: Callable[[RowT], bool] | None = None,
+    note: Callable[[RowT, Notes], None] | None = None,
 ) -> int:
     """Write a stage's file under a temporary name and rename it; return the number of rows.
 
     `inputs` are the Parquet files that the rows were made from: their content digests are kept,
-    so that a later change of one of them shows. Rows are held one row group at a time. `is_open`
-    says of a row whether its question got no answer: the file's metadata count them.
+    so that a later change of one of them shows. Rows are held one row group at a time. `note`
+    writes down what the file's metadata say of its rows.
     """
     with replacing(path) as temporary:
-        return _write(temporary, row, iter(rows), determinants, inputs, is_open)
+        return _write(temporary, row, iter(rows), determinants, inputs, note)
 
 
 def _write(
@@ -76,9 +85,9 @@ def _write(
     rows: Iterator[RowT],
     determinants: Mapping[str, Any],
     inputs: Iterable[str | Path],
-    is_open: Callable[[RowT], bool] | None,
+    note: Callable[[RowT, Notes], None] | None,
 ) -> int:
-    schema, content, count, unresolved = schema_of(row), hashlib.sha256(), 0, 0
+    schema, content, count, notes = schema_of(row), hashlib.sha256(), 0, Notes()
     heavy = [field.name for field in schema if field.type in (PICTURE, ARRAY)]
     with pq.ParquetWriter(path, schema, **_encoding(schema)) as writer:
         for group in _row_groups(rows, heavy):
@@ -87,13 +96,15 @@ def _write(
             content.update(batch.serialize())
             writer.write_batch(batch, row_group_size=len(group))
             count += len(group)
-            unresolved += sum(map(is_open, group)) if is_open else 0
+            for one in group if note else ():
+                note(one, notes)
         footer = Footer(
             stage=str(determinants.get("stage", row.__name__.lower())),
             digest=digest_of(determinants),
             content=content.hexdigest(),
             rows=count,
-            unresolved=unresolved,
+            gaps=dict(sorted(notes.gaps.items())),
+            answered=sorted(notes.answered),
             inputs={name: read_footer(name).content for name in map(str, inputs)},
             determinants=dict(determinants),
         )

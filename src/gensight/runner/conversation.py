@@ -6,7 +6,6 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 from gensight.digests import digest_of, digest_of_bytes, seed_of
@@ -15,6 +14,7 @@ from gensight.outcomes import Outcome
 from gensight.records import Generation, Request, Sample
 from gensight.runner.ledger import Ledger
 from gensight.runner.questions import Answer, Asker, Question
+from gensight.specs.model import is_asked_for
 
 KEY_VERSION = 1
 
@@ -59,6 +59,11 @@ class Conversation:
     standardise: Callable[[bytes], bytes]
     answered_as: Sequence[str] | None = None
     ladder: Ladder = Ladder()
+
+    @property
+    def cell(self) -> str:
+        """Return the name of the cell that is played."""
+        return f"{self.model}/{self.benchmark}/{self.prompt}"
 
     def play(self, request: Request, sample: Sample, setting: Setting) -> Iterator[Generation]:
         """Yield one row per answer; a turn that fails ends the conversation as its final answer."""
@@ -145,8 +150,7 @@ class Conversation:
         """
         if self.answered_as is None or answered is None:
             return False
-        allowed = [self.identity["generation"]["model"], *self.answered_as]
-        return not any(fnmatchcase(answered, pattern) for pattern in allowed)
+        return not is_asked_for(answered, self._requested_model(), self.answered_as)
 
     def _canonical(
         self,
@@ -216,6 +220,8 @@ class Conversation:
             peak_memory_gb=entry.peak_memory_gb if keeps_times else None,
             device=entry.device,
             warm_up=entry.warm_up if keeps_times else None,
+            setup=entry.setup,
+            place=entry.place,
             cost_usd=entry.cost_usd,
             usage=entry.usage,
         )

@@ -236,7 +236,7 @@ class Forecaster:
         """Return what is known of a file; None where somebody would have to look first."""
         if planned.path in self._current:
             footer = read_footer(planned.path)
-            open_ends = footer.unresolved
+            open_ends = sum(footer.gaps.values())
             return Lookup(answered=footer.rows - open_ends, unanswered=open_ends)
         if planned.path not in self._needed:
             return Lookup(answered=self._number(planned) or 0)

@@ -52,6 +52,8 @@ class Entry:
     cost_usd: float | None = None
     price_date: str | None = None
     raw: list[str] = field(default_factory=list)
+    setup: str | None = None
+    place: str | None = None
 
 
 class Ledger:
@@ -108,7 +110,8 @@ class Ledger:
     ) -> Entry:
         """Keep a reply: pictures first, then the entry that names them.
 
-        `facts` are further fields of the entry: whether the model had warmed up, attempts, cost.
+        `facts` are further fields of the entry: whether the model had warmed up, where it ran,
+        attempts, cost.
         """
         digests = [self.keep(image) for image in reply.images]
         entry = Entry(
@@ -124,6 +127,7 @@ class Ledger:
             reply.device,
             asked=dict(asked),
             images_returned=len(digests),
+            setup=reply.setup,
             **facts,
         )
         kept = canonical_json(asdict(entry)).encode()
@@ -161,6 +165,8 @@ class Ledger:
             images_returned=row.images_returned,
             attempts=row.attempts,
             cost_usd=row.cost_usd,
+            setup=row.setup,
+            place=row.place,
         )
         return entry, images
 

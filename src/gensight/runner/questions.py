@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from gensight.models import Adapter, Turn
+from gensight.models import Turn
 from gensight.outcomes import Outcome
-from gensight.runner.clock import Clock, SystemClock
-from gensight.runner.ledger import Entry, Ledger
-
-#: The first answers of an opened model take longer, and their times are left out (assumed: ProbeGen
-#: Appendix B warms up and does not say how long).
-ASSUMED_WARM_UP_ANSWERS = 3
+from gensight.runner.ledger import Entry
 
 Answer = tuple[Entry, list[bytes]]
 
@@ -39,38 +34,6 @@ class Asker(Protocol):
     def ask(self, question: Question) -> Answer:
         """Return the reply with its pictures; an outcome that is not final is not in the ledger."""
         ...
-
-
-class HereAsker:
-    """Asks a model that runs in this process, opened at the first question.
-
-    Weights load when there is something to ask, and not before.
-    """
-
-    def __init__(
-        self, ledger: Ledger, open_adapter: Callable[[], Adapter], clock: Clock | None = None
-    ) -> None:
-        self._ledger, self._open_adapter = ledger, open_adapter
-        self._clock = clock or SystemClock()
-        self._adapter: Adapter | None = None
-        self.asked = 0
-
-    def ask(self, question: Question) -> Answer:
-        """Ask, unless another process has asked meanwhile."""
-        with self._ledger.claim(question.key):
-            return self._ledger.find(question.key) or self._send(question)
-
-    def _send(self, question: Question) -> Answer:
-        # Opened before the clock starts: loading weights is no part of an answer's time.
-        if self._adapter is None:
-            self._adapter = self._open_adapter()
-        started = self._clock.monotonic()
-        reply = self._adapter.answer(question.turn)
-        latency_s = self._clock.monotonic() - started
-        warm_up = self.asked < ASSUMED_WARM_UP_ANSWERS
-        self.asked += 1
-        entry = self._ledger.record(question.key, reply, question.asked, latency_s, warm_up=warm_up)
-        return entry, list(reply.images)
 
 
 class NobodyAsks:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from pydantic import Field
@@ -111,6 +113,10 @@ class ModelSpec(Spec):
     limits: LimitsSpec = LimitsSpec()
     display: DisplaySpec
 
+    def answers_under(self, answered: str) -> bool:
+        """Say whether an id under which a hosted model answered is one that may be used."""
+        return is_asked_for(answered, str(self.generation.get("model")), self.answered_as)
+
     @property
     def kind(self) -> str:
         """Return the kind of place the model runs at: reference, hosted, local, ..."""
@@ -123,3 +129,11 @@ class ModelSpec(Spec):
         if self.adapter == "openai_chat" and service in CHAT_SERVICES:
             return str(service)
         return PROTOCOLS[self.adapter].provider
+
+
+def is_asked_for(answered: str, requested: str, answered_as: Sequence[str]) -> bool:
+    """Say whether a model that answered is the one that was asked, or one that stands for it.
+
+    In `answered_as`, `*` stands for anything.
+    """
+    return any(fnmatchcase(answered, pattern) for pattern in (requested, *answered_as))

@@ -47,8 +47,7 @@ class HostedSpec(Spec):
 
     A safe fault is asked again up to `attempts` times in all. A server that wants a longer pause
     than `longest_wait_s` ends the run for now. A request `in_doubt` may have been billed: it is
-    held, or sent again, `resend_at_most` of them in a run. What stays `unresolved` fails the job,
-    unless it is kept: then tables count it, and are not final.
+    held, or sent again, `resend_at_most` of them in a run.
     """
 
     attempts: int = Field(default=6, ge=1)
@@ -56,7 +55,6 @@ class HostedSpec(Spec):
     read_timeout_s: float = Field(default=1800.0, gt=0)
     in_doubt: Literal["hold", "resend"] = "hold"
     resend_at_most: int = Field(default=20, ge=0)
-    unresolved: Literal["fail", "keep"] = "fail"
 
 
 class RunSpec(Spec):
@@ -91,6 +89,9 @@ class ConfigSpec(Spec):
 
     Without a `budget` nothing paid is sent. `endpoints` names another road to a provider (a
     gateway); keys come from the environment or from `keys_file`, which only its owner may read.
+
+    What stays `unresolved`, a question without an answer, fails its job, unless it is kept: then
+    tables count it and are not final, and the next run asks it again.
     """
 
     run: RunSpec
@@ -99,5 +100,6 @@ class ConfigSpec(Spec):
     data: dict[Name, str] = Field(default_factory=dict)
     budget: BudgetSpec | None = None
     hosted: HostedSpec = HostedSpec()
+    unresolved: Literal["fail", "keep"] = "fail"
     endpoints: dict[Name, str] = Field(default_factory=dict)
     keys_file: str | None = None

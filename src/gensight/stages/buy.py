@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from gensight import doorway
 from gensight.errors import BudgetError, GensightError, ModelGoneError, UnresolvedError
-from gensight.outcomes import MODEL_OUTCOMES, Outcome
+from gensight.outcomes import Outcome
 from gensight.records import Generation, Request, Sample
 from gensight.runner.conversation import Conversation, Setting
 from gensight.runner.crowd import work_through
@@ -31,8 +31,6 @@ from gensight.stages.generate import Shard, played
 if TYPE_CHECKING:
     from gensight.runner.desk import Desk
 
-#: So many questions without an answer are named; the book has all of them.
-NAMED = 10
 Open = tuple[Request, Setting]
 
 
@@ -45,7 +43,7 @@ def buy(shard: Shard, conversation: Conversation, config: Mapping[str, Any]) -> 
     Raises:
         BudgetError: something paid is missing, and there is no money for it.
         ParkedError: the provider takes no requests for now.
-        UnresolvedError: questions stayed without an answer, and the config does not keep them so.
+        UnresolvedError: another model answered than the one that was asked.
     """
     plan = shard.plan
     terms = terms_of(config, Path.cwd(), plan["model"], plan["generation"])
@@ -63,7 +61,6 @@ def buy(shard: Shard, conversation: Conversation, config: Mapping[str, Any]) -> 
         except ModelGoneError as error:
             known, asked = _Gone(str(error)), 0
     conversation.asker = NobodyAsks(known)
-    _refuse_unresolved(shard, conversation, terms)
     return asked
 
 
@@ -102,7 +99,7 @@ def _refuse_without_money(
         turn = conversation.first_question(request, sample, setting).turn
         most_usd += terms.price.cost_usd(terms.most(turn)) * len(request.turns)
     raise BudgetError(
-        f"{_cell(conversation)} needs {len(missing)} paid requests, at most {most_usd:.2f} USD at "
+        f"{conversation.cell} needs {len(missing)} paid requests, at most {most_usd:.2f} USD at "
         f"the prices of {terms.price_date}; nothing was sent: see the whole run with gensight "
         f"plan, then add budget: {{usd: ...}} to the config"
     )
@@ -112,7 +109,7 @@ def _ask(
     shard: Shard, conversation: Conversation, terms: Terms, missing: Sequence[Open]
 ) -> tuple[dict[str, Entry], int]:
     turns = sum(len(request.turns) for request, _ in missing)
-    progress = Progress(_cell(conversation), turns, doorway.say)
+    progress = Progress(conversation.cell, turns, doorway.say)
     samples, guard = shard.samples, threading.Lock()
 
     def _sample(request: Request) -> Sample:
@@ -154,41 +151,6 @@ def _stop_at_stranger(row: Generation, terms: Terms, desk: Desk) -> None:
         except UnresolvedError as error:
             desk.close(error)
             raise
-
-
-def _refuse_unresolved(shard: Shard, conversation: Conversation, terms: Terms) -> None:
-    """Fail if questions got no answer, unless the config keeps such gaps; name some of them."""
-    ends = [
-        (row.sample_ids[0], row.outcome, row.detail)
-        for row in shard.answers(conversation)
-        if row.outcome not in MODEL_OUTCOMES
-    ]
-    if not ends:
-        return
-    counts = Counter(outcome for _, outcome, _ in ends)
-    told = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
-    for sample, outcome, detail in ends[:NAMED]:
-        doorway.say(f"no answer: {sample}: {outcome}" + (f" ({detail})" if detail else ""))
-    if terms.hosted.unresolved == "fail":
-        raise UnresolvedError(
-            f"{_cell(conversation)}: {len(ends)} questions have no answer ({told}); "
-            f"{_advice(counts)}; hosted.unresolved: keep in the config writes the cell without them"
-        )
-
-
-def _cell(conversation: Conversation) -> str:
-    return f"{conversation.model}/{conversation.benchmark}/{conversation.prompt}"
-
-
-def _advice(counts: Mapping[str, int]) -> str:
-    if Outcome.IN_DOUBT in counts:
-        return (
-            "those in doubt may have been billed (gensight ledger list --in-doubt); "
-            "hosted.in_doubt: resend asks them again"
-        )
-    if Outcome.MODEL_GONE in counts:
-        return "the model is gone: lay in cached generations, or leave it out of the run"
-    return "run the same again to ask them again"
 
 
 class _Gone(dict[str, Entry]):

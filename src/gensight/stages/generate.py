@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from gensight import images, models
-from gensight.outcomes import MODEL_OUTCOMES
 from gensight.records import Generation, Request, RowFile, Sample, SampleStore, write_rows
 from gensight.runner.conversation import Conversation, Ladder, Setting
+from gensight.runner.here import HereAsker
 from gensight.runner.ledger import Ledger
-from gensight.runner.questions import HereAsker, NobodyAsks
+from gensight.runner.questions import NobodyAsks
 from gensight.specs import declared
 from gensight.specs.protocols import PROTOCOLS
+from gensight.stages.gaps import note, without_gaps
 
 #: Input pictures kept at the sent size: the settings of one request reuse the same picture.
 STANDARDISED_PICTURES_KEPT = 4
@@ -80,7 +81,9 @@ def generate(
     loaded unless one is missing. `config` says on what terms a hosted model is asked.
 
     Raises:
-        BudgetError, ParkedError, UnresolvedError: a hosted model could not be asked everything.
+        BudgetError, ParkedError: a hosted model cannot be asked.
+        ModelMemoryError: a model that runs here needs more memory.
+        UnresolvedError: questions got no answer, and the config does not keep such gaps.
     """
     shard = Shard.of(samples, requests, determinants)
     conversation = conversation_of(shard, ledger)
@@ -89,8 +92,10 @@ def generate(
         from gensight.stages.buy import buy
 
         asked = buy(shard, conversation, config or {})
-    answers, inputs = shard.answers(conversation), [samples, requests]
-    rows = write_rows(output, Generation, answers, determinants, inputs, is_open=_is_open)
+    keeps = (config or {}).get("unresolved") == "keep"
+    answers = without_gaps(shard.answers(conversation), conversation.cell, keeps=keeps)
+    inputs = [samples, requests]
+    rows = write_rows(output, Generation, answers, determinants, inputs, note=note)
     if isinstance(conversation.asker, HereAsker):
         asked = conversation.asker.asked
     return Counts(rows, asked)
@@ -112,7 +117,8 @@ def conversation_of(shard: Shard, ledger: str | Path) -> Conversation:
             held_out = _HeldOut(shard.samples.samples) if reads_truth else []
             return module.open_model(plan["generation"], held_out)
 
-        asker = HereAsker(kept, _open_adapter)
+        # Reference models are exact: the same bytes wherever they run.
+        asker = HereAsker(kept, _open_adapter, keeps_place=not reads_truth)
         # Reference models open in no time; their answers also follow from what they were fitted on.
         fit = _open_adapter().fit_digest if reads_truth else None
     identity = {
@@ -156,10 +162,6 @@ def _ladder(plan: Mapping[str, Any]) -> Ladder:
         return Ladder()
     limit = declared.constants("models", plan["adapter"])["SPENDS"]["max_tokens"]
     return Ladder(limit, tuple(rungs))
-
-
-def _is_open(row: Generation) -> bool:
-    return row.outcome not in MODEL_OUTCOMES
 
 
 def _standardiser(orient: bool) -> Callable[[bytes], bytes]:
