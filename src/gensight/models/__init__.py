@@ -1,7 +1,7 @@
 """Models: one adapter module per protocol, all answering turns with replies.
 
 An adapter module declares `VERSION` and `READS_TRUTH`. One that runs here has
-`open_model(generation, held_out) -> Adapter`; one that talks to a provider has
+`open_model(generation, held_out, site) -> Adapter`; one that talks to a provider has
 `connect(generation, connection) -> HostedAdapter`, and declares
 
     SPENDS   {"max_tokens", "size", "quality"}: the settings that bound what an answer costs, or
@@ -15,7 +15,8 @@ Only adapters with `READS_TRUTH = True` are handed the truth of a sample; for al
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,7 +29,17 @@ if TYPE_CHECKING:
     from gensight.providers import Exchange
     from gensight.records import Sample
 
-__all__ = ["Adapter", "HostedAdapter", "Outcome", "Part", "Reply", "Turn", "available", "load"]
+__all__ = [
+    "Adapter",
+    "HostedAdapter",
+    "Outcome",
+    "Part",
+    "Reply",
+    "Site",
+    "Turn",
+    "available",
+    "load",
+]
 
 
 @dataclass(frozen=True)
@@ -88,8 +99,24 @@ def _storable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+@dataclass(frozen=True)
+class Site:
+    """What a model that runs here finds at its site; none of it determines an answer.
+
+    `environments` maps the name of an environment to its folder, `endpoints` the name of a service
+    to its address.
+    """
+
+    root: Path = Path()
+    environments: Mapping[str, str] = field(default_factory=dict)
+    endpoints: Mapping[str, str] = field(default_factory=dict)
+
+
 class Adapter(Protocol):
-    """An opened model. `fit_digest` is the sha256 of what it was fitted on, "" if nothing."""
+    """An opened model. `fit_digest` is the sha256 of what it was fitted on, "" if nothing.
+
+    One that started a process or holds a connection also has `close()`.
+    """
 
     fit_digest: str
 

@@ -58,6 +58,12 @@ class HereAsker:
         with self._ledger.claim(question.key):
             return self._ledger.find(question.key) or self._send(question)
 
+    def close(self) -> None:
+        """Close the model, if it was opened and has something to close."""
+        close = getattr(self._adapter, "close", None)
+        if close is not None:
+            close()
+
     def _send(self, question: Question) -> Answer:
         # Opened before the clock starts: loading weights is no part of an answer's time.
         if self._adapter is None:

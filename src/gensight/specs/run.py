@@ -87,6 +87,9 @@ class ConfigSpec(Spec):
 
     A data set lies in its own folder below `data_root`, or where `data` says by module.
 
+    `environments` names the folders of the environments that external commands run in, where they
+    are not in `.envs/`.
+
     Without a `budget` nothing paid is sent. `endpoints` names another road to a provider (a
     gateway); keys come from the environment or from `keys_file`, which only its owner may read.
 
@@ -102,4 +105,5 @@ class ConfigSpec(Spec):
     hosted: HostedSpec = HostedSpec()
     unresolved: Literal["fail", "keep"] = "fail"
     endpoints: dict[Name, str] = Field(default_factory=dict)
+    environments: dict[Name, str] = Field(default_factory=dict)
     keys_file: str | None = None

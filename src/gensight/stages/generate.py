@@ -86,7 +86,7 @@ def generate(
         UnresolvedError: questions got no answer, and the config does not keep such gaps.
     """
     shard = Shard.of(samples, requests, determinants)
-    conversation = conversation_of(shard, ledger)
+    conversation = conversation_of(shard, ledger, site_of(config or {}))
     asked = 0
     if conversation.is_hosted:
         from gensight.stages.buy import buy
@@ -95,13 +95,27 @@ def generate(
     keeps = (config or {}).get("unresolved") == "keep"
     answers = without_gaps(shard.answers(conversation), conversation.cell, keeps=keeps)
     inputs = [samples, requests]
-    rows = write_rows(output, Generation, answers, determinants, inputs, note=note)
-    if isinstance(conversation.asker, HereAsker):
-        asked = conversation.asker.asked
+    try:
+        rows = write_rows(output, Generation, answers, determinants, inputs, note=note)
+    finally:
+        if isinstance(conversation.asker, HereAsker):
+            asked = conversation.asker.asked
+            conversation.asker.close()
     return Counts(rows, asked)
 
 
-def conversation_of(shard: Shard, ledger: str | Path) -> Conversation:
+def site_of(config: Mapping[str, Any]) -> models.Site:
+    """Return what the config says about the site."""
+    return models.Site(
+        root=Path.cwd(),
+        environments=config.get("environments") or {},
+        endpoints=config.get("endpoints") or {},
+    )
+
+
+def conversation_of(
+    shard: Shard, ledger: str | Path, site: models.Site | None = None
+) -> Conversation:
     """Return the conversation of a shard's model; a hosted one asks nobody yet."""
     plan = shard.plan
     protocol = PROTOCOLS[plan["adapter"]]
@@ -115,7 +129,7 @@ def conversation_of(shard: Shard, ledger: str | Path) -> Conversation:
         @cache
         def _open_adapter() -> models.Adapter:
             held_out = _HeldOut(shard.samples.samples) if reads_truth else []
-            return module.open_model(plan["generation"], held_out)
+            return module.open_model(plan["generation"], held_out, site or models.Site())
 
         # Reference models are exact: the same bytes wherever they run.
         asker = HereAsker(kept, _open_adapter, keeps_place=not reads_truth)

@@ -23,7 +23,7 @@ from gensight.errors import SpecError
 from gensight.specs import declared
 
 if TYPE_CHECKING:
-    from gensight.models import Adapter
+    from gensight.models import Adapter, Site
     from gensight.records import Sample
 
 VERSION = 2
@@ -58,10 +58,12 @@ CHOICES = {
 }
 
 
-def open_model(generation: Mapping[str, Any], held_out: Sequence[Sample]) -> Adapter:
+def open_model(
+    generation: Mapping[str, Any], held_out: Sequence[Sample], site: Site | None = None
+) -> Adapter:
     """Open the reference model that a generation block describes.
 
-    `held_out` feeds the `prior_*` methods only. Opening is cheap: fits wait for the first answer.
+    `held_out` feeds the `prior_*` methods only; the site is the same everywhere. Opening is cheap: fits wait for the first answer.
 
     Raises:
         SpecError: unknown method, key or value, or no held-out sample for a fitted method.
