@@ -63,7 +63,8 @@ def open_model(
 ) -> Adapter:
     """Open the reference model that a generation block describes.
 
-    `held_out` feeds the `prior_*` methods only; the site is the same everywhere. Opening is cheap: fits wait for the first answer.
+    `held_out` feeds the `prior_*` methods only; the site is no matter. Opening is cheap: fits wait
+    for the first answer.
 
     Raises:
         SpecError: unknown method, key or value, or no held-out sample for a fitted method.
