@@ -1,0 +1,176 @@
+"""A wrapper's side of the protocol that gensight speaks with external commands, version 1.
+
+A wrapper runs in an environment of its own, which has no gensight: this file needs Python 3.8 and
+nothing else. One JSON object a line (see docs/external-commands.md):
+
+    in   {"protocol": 1, "generation": {...}}
+    out  {"ready": true, "wrapper_version": 1, "setup": {...}, "device": "..."}
+    in   {"id": 7, "parts": [{"text": "..."}, {"image": "/in.png"}], "seed": 3, "folder": "/f"}
+    out  {"id": 7, "outcome": "ok", "image": "out.png", "setup": {...}, "peak_memory_gb": 1.5}
+         {"id": 7, "error": "..."}: this one could not be answered, others may be
+
+A wrapper is a number and a function, `serve(VERSION, load)`. `load(generation)` imports what is
+heavy and returns an object with `setup` (what is worth recording of how answers are made) and
+`answer(turn)`, which returns the fields of the last line but one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+from typing import Any, Callable, TextIO  # noqa: UP035
+
+PROTOCOL = 1
+HERE = Path(__file__).resolve().parent
+BYTES_PER_GB = 1e9
+
+
+def serve(version: int, load: Callable[[dict[str, Any]], Any]) -> None:
+    """Answer turns until standard input ends.
+
+    What anything else prints, C code included, goes to standard error. An exception costs one
+    answer; before the first answer it ends the process.
+    """
+    questions, answers = _take_streams()
+    # Else a wrapper would hide the package of the same name that it calls.
+    sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != HERE]
+    line = questions.readline()
+    if not line:
+        return
+    try:
+        model = _opened(version, load, json.loads(line))
+    except Exception as error:
+        traceback.print_exc()
+        _send(answers, _told(error))
+        raise SystemExit(1) from None
+    ready = {"ready": True, "wrapper_version": version, "setup": model.setup}
+    _send(answers, dict(ready, device=_device()))
+    for line in iter(questions.readline, ""):
+        _send(answers, _answered(model, json.loads(line)))
+
+
+def _take_streams() -> tuple[TextIO, TextIO]:
+    """Keep standard input and output for the protocol alone."""
+    questions = os.fdopen(os.dup(0), encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    sys.stdout.flush()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    return questions, answers
+
+
+def _opened(version: int, load: Callable[..., Any], opening: dict[str, Any]) -> Any:
+    if opening.get("protocol") != PROTOCOL:
+        raise ValueError(f"this wrapper speaks version {PROTOCOL} of the protocol alone")
+    generation = opening["generation"]
+    wanted = generation["wrapper_version"]
+    if wanted != version:
+        raise ValueError(
+            f"this is version {version} of the wrapper, and generation.wrapper_version says "
+            f"{wanted}: change the model's YAML, and it is asked again"
+        )
+    return load(generation)
+
+
+def _answered(model: Any, turn: dict[str, Any]) -> dict[str, Any]:
+    torch = _torch_with_cuda()
+    if torch:
+        torch.cuda.reset_peak_memory_stats()
+    try:
+        answer = dict(model.answer(turn), id=turn["id"])
+    except Exception as error:
+        traceback.print_exc()
+        return dict(_told(error), id=turn["id"])
+    if torch:
+        answer["peak_memory_gb"] = torch.cuda.max_memory_allocated() / BYTES_PER_GB
+    return answer
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    names = {kind.__name__ for kind in type(error).__mro__}
+    lacks_memory = bool(names & {"MemoryError", "OutOfMemoryError"})
+    told = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return {"error": told, "out_of_memory": lacks_memory}
+
+
+def _send(stream: TextIO, message: dict[str, Any]) -> None:
+    stream.write(json.dumps(message) + "\n")
+    stream.flush()
+
+
+def _torch_with_cuda() -> Any:
+    """Return torch if the wrapper has imported it and it sees a GPU."""
+    torch = sys.modules.get("torch")
+    cuda = getattr(torch, "cuda", None)
+    return torch if cuda is not None and cuda.is_available() else None
+
+
+def _device() -> str:
+    torch = _torch_with_cuda()
+    return torch.cuda.get_device_name() if torch else "cpu"
+
+
+def text_of(turn: dict[str, Any]) -> str:
+    """Return the texts of a turn, one paragraph each."""
+    return "\n".join(part["text"] for part in turn["parts"] if "text" in part)
+
+
+def images_of(turn: dict[str, Any]) -> list[str]:
+    """Return the paths of the pictures of a turn, in order."""
+    return [part["image"] for part in turn["parts"] if "image" in part]
+
+
+def versions_of(*packages: str) -> dict[str, str | None]:
+    """Return {package: version} of installed distributions, null where one is not installed."""
+    from importlib import metadata
+
+    found: dict[str, str | None] = {"python": ".".join(map(str, sys.version_info[:3]))}
+    for package in packages:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def use_repository(generation: dict[str, Any]) -> tuple[str, str]:
+    """Make the modules of the model's own repository importable; return (folder, commit).
+
+    It is a clone at `repository` in the environment's folder. A wrapper calls what one commit
+    has, so that another commit ends the run.
+    """
+    folder, wanted = Path(sys.prefix) / "repository", generation["revision"]
+    if not folder.is_dir():
+        address = f"https://github.com/{generation['repository']}"
+        raise OSError(
+            f"no repository at {folder}: git clone {address} {folder} && "
+            f"git -C {folder} checkout {wanted}"
+        )
+    asked = ["git", "-C", str(folder), "rev-parse", "HEAD"]
+    commit = subprocess.check_output(asked).decode().strip()
+    if not commit.startswith(wanted):
+        raise ValueError(
+            f"the repository is at {commit}, not {wanted}: git -C {folder} checkout {wanted}"
+        )
+    sys.path.insert(0, str(folder))
+    return str(folder), commit
+
+
+def download(weights: str, revision: str | None = None) -> tuple[str, str | None]:
+    """Return (folder, commit) of weights on the Hugging Face hub, downloaded at the first use.
+
+    A folder of the machine stands for itself, and has no commit.
+    """
+    if Path(weights).is_dir():
+        return weights, None
+    from huggingface_hub import snapshot_download
+
+    folder = snapshot_download(weights, revision=revision)
+    return folder, Path(folder).name
