@@ -139,9 +139,7 @@ def test_another_outcome_is_kept_with_its_detail(tmp_path):
 def test_a_bad_answer_costs_one_question_and_the_process_goes_on(tmp_path, body, message):
     bad = textwrap.indent(textwrap.dedent(body), "    ")
     fine = 'return {"outcome": "ok", "text": "2"}'
-    write_wrapper(tmp_path, f'if turn["seed"] == 0:
-{bad}
-{fine}')
+    write_wrapper(tmp_path, f'if turn["seed"] == 0:\n{bad}\n{fine}')
     with closing(opened(tmp_path)) as model:
         with pytest.raises(AnswerError, match=message):
             model.answer(turn(seed=0))
