@@ -147,9 +147,9 @@ ENDS = {
     "drop_before_charge": "in_doubt",
     "drop_after_charge": "in_doubt",
     "drop_mid_body": "in_doubt",
-    "html_200": "malformed",
-    "empty_200": "malformed",
-    "broken_json": "malformed",
+    "html_200": "in_doubt",
+    "empty_200": "in_doubt",
+    "broken_json": "in_doubt",
 }
 
 

@@ -96,9 +96,9 @@ MEANS = {
     "drop_after_charge": FaultKind.IN_DOUBT,
     "drop_mid_body": FaultKind.IN_DOUBT,
     "error_500_bare": FaultKind.IN_DOUBT,
-    "html_200": FaultKind.MALFORMED,
-    "empty_200": FaultKind.MALFORMED,
-    "broken_json": FaultKind.MALFORMED,
+    "html_200": FaultKind.IN_DOUBT,
+    "empty_200": FaultKind.IN_DOUBT,
+    "broken_json": FaultKind.IN_DOUBT,
     # A whole answer, for the adapter to read.
     **dict.fromkeys(("ok", "slow", *SHAPES)),
 }
@@ -110,7 +110,7 @@ OTHERWISE = {
     ("bfl", "refused_400"): FaultKind.BAD_REQUEST,
 }
 #: What may have been paid for: an answer, a broken one, or one that was lost.
-MAY_HAVE_BEEN_PAID = (None, FaultKind.MALFORMED, FaultKind.IN_DOUBT)
+MAY_HAVE_BEEN_PAID = (None, FaultKind.IN_DOUBT)
 
 
 def options_of(fault):

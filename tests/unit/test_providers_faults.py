@@ -28,7 +28,7 @@ from gensight.specs.protocols import PROVIDERS
 
 #: What every provider makes of a status without a body that it would know.
 BARE = {
-    200: ("malformed", "html"),
+    200: ("in_doubt", "html"),
     301: ("bad_request", "http_301"),
     307: ("bad_request", "http_307"),
     400: ("bad_request", "http_400"),
@@ -75,7 +75,7 @@ def test_a_page_of_html_means_what_its_status_says(provider, status):
     ],
 )
 def test_a_success_that_holds_no_object_is_a_final_answer(provider, body, detail):
-    assert fault_of(provider, 200, body) == told("malformed", detail)
+    assert fault_of(provider, 200, body) == told("in_doubt", detail)
     assert fault_of(provider, 200, b'{"anything": 1}') is None
 
 

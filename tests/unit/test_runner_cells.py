@@ -1,9 +1,11 @@
 """A whole cell of a hosted model, as its job makes it: files in, money and replies, a file out."""
 
 import base64
+import json
 import shutil
 from collections import Counter
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import replace
 from types import SimpleNamespace
 from urllib.parse import quote
 
@@ -41,6 +43,7 @@ class Cell:
 
     def __init__(self, folder, fake, kind=PAINTER, turns=PAINT, n=6):
         self.folder, self.fake = folder, fake
+        self.name = "m"
         adapter, self.generation = kind
         self.adapter = adapter
         (folder / "resources").mkdir()
@@ -59,17 +62,17 @@ class Cell:
 
     def run(self, **config):
         """Make the cell; return its rows."""
-        path = self.folder / "config/models/m.yaml"
+        path = self.folder / f"config/models/{self.name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(self.spec))
         defaults = declared.constants("models", self.adapter)["DEFAULTS"]
         plan = {
-            "model": "m", "adapter": self.adapter, "adapter_version": 1, "ranks": [0, None],
+            "model": self.name, "adapter": self.adapter, "adapter_version": 1, "ranks": [0, None],
             "generation": {**defaults, **self.generation}, "repeats": 1, "exif": "apply",
             "requests": REQUESTS,
         }  # fmt: skip
         whole = {
-            "run": {"name": "r", "models": ["m"], "benchmarks": ["b"], "prompts": ["mid"]},
+            "run": {"name": "r", "models": [self.name], "benchmarks": ["b"], "prompts": ["mid"]},
             "endpoints": {self.provider: self.fake.url},
             "keys_file": f"{self.provider}.env",
             "budget": {"usd": 100},
@@ -157,12 +160,46 @@ def test_another_model_that_answers_stops_the_cell_and_its_answers_are_kept(tmp_
         assert fake.charged == fake.distinct == 6, "what was bought is used"
 
 
+def lose(ledger, reply):
+    """Remove a reply with everything that was sent back for it."""
+    for blob in json.loads(reply.read_text())["raw"]:
+        (ledger / "blobs" / blob[:2] / blob).unlink()
+    reply.unlink()
+
+
+@pytest.mark.parametrize("part", ["the entry", "the picture", "both"])
+def test_what_was_lost_is_read_again_out_of_what_was_sent_back(tmp_path, part):
+    with GoogleFake() as fake:
+        cell = Cell(tmp_path, fake)
+        rows = cell.run()
+        for reply in sorted((tmp_path / "ledger/replies").rglob("*.json")):
+            for blob in json.loads(reply.read_text())["images"]:
+                if part != "the entry":
+                    (tmp_path / "ledger/blobs" / blob[:2] / blob).unlink(missing_ok=True)
+            if part != "the picture":
+                reply.unlink()
+        # Neither money nor a key is needed: nothing is sent.
+        (tmp_path / "google.env").unlink()
+        again = cell.run(budget=None)
+        assert [replace(row, latency_s=None) for row in rows] == again
+        assert fake.charged == len(fake.journal) == 6
+
+
+def test_a_model_whose_file_is_renamed_keeps_what_was_bought(tmp_path):
+    with GoogleFake() as fake:
+        cell = Cell(tmp_path, fake)
+        rows = cell.run()
+        cell.name = "renamed"
+        assert cell.run(budget=None) == rows
+        assert fake.charged == len(fake.journal) == 6
+
+
 def test_a_model_that_is_gone_keeps_what_it_answered(tmp_path):
     with GoogleFake() as fake:
         cell = Cell(tmp_path, fake)
         cell.run()
         for reply in sorted((tmp_path / "ledger/replies").rglob("*.json"))[:4]:
-            reply.unlink()
+            lose(tmp_path / "ledger", reply)
     with GoogleFake(scenario=Scenario().default("gone_404")) as fake:
         cell.fake = fake
         with pytest.raises(UnresolvedError, match=r"4 questions have no answer \(4 model_gone\)"):
@@ -174,7 +211,7 @@ def test_a_model_that_is_gone_keeps_what_it_answered(tmp_path):
         assert len(fake.journal) <= 2
 
 
-def test_refusals_and_malformed_replies_are_final(tmp_path):
+def test_refusals_are_final_and_replies_that_are_none_are_held_in_doubt(tmp_path):
     scenario = (
         Scenario()
         .on(lambda asked: "ball 0" in asked.text, "refused_200", stage="input")
@@ -186,17 +223,17 @@ def test_refusals_and_malformed_replies_are_final(tmp_path):
     )
     with GoogleFake(scenario=scenario) as fake:
         cell = Cell(tmp_path, fake)
-        rows = cell.run()
-        ends = ["refused_input", "refused_output", *["malformed"] * 3, "no_image"]
+        rows = cell.run(unresolved="keep")
+        ends = ["refused_input", "refused_output", *["in_doubt"] * 3, "no_image"]
         assert [row.outcome for row in rows] == ends
         # A reply that nobody can read may have been billed: it counts at its most.
         with closing(Book(tmp_path / "ledger/google.sqlite", read_only=True)) as book:
-            unread = book.attempts("end = 'malformed'")
-        assert {attempt.cost_usd - attempt.reserved_usd for attempt in unread} == {0.0}
-        assert len(unread) == 3 and unread[0].cost_usd > 0
-        assert sum(row.cost_usd for row in rows) >= fake.charged_usd
+            unread = book.attempts("end = 'in_doubt'")
+            assert {attempt.cost_usd - attempt.reserved_usd for attempt in unread} == {0.0}
+            assert len(unread) == 3 and unread[0].cost_usd > 0
+            assert sum(book.spent_usd("r").values()) >= fake.charged_usd
         fake.scenario = Scenario()
-        assert cell.run() == rows
+        assert cell.run(unresolved="keep") == rows
         assert len(fake.journal) == 6
 
 

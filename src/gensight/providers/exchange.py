@@ -75,8 +75,6 @@ class FaultKind(StrEnum):
     REFUSED_INPUT = "refused_input"
     #: The same, decided on what the model made.
     REFUSED_OUTPUT = "refused_output"
-    #: A complete reply that is none (HTML, broken JSON): an answer, for it may have been billed.
-    MALFORMED = "malformed"
 
 
 class Fault(NamedTuple):

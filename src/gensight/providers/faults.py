@@ -121,16 +121,16 @@ def lost(exchange: Exchange) -> Fault:
 def unreadable(exchange: Exchange) -> Fault | None:
     """Return the fault of a success that holds no JSON object; None where it holds one.
 
-    It is final: the work may have been done, and asking again may cost as much again.
+    It is no answer of the model, and the work may have been done and billed.
     """
     if not exchange.body:
-        return Fault(FaultKind.MALFORMED, "empty")
+        return Fault(FaultKind.IN_DOUBT, "empty")
     found = exchange.json
     if isinstance(found, dict):
         return None
     if exchange.body.lstrip()[:1] == b"<":
-        return Fault(FaultKind.MALFORMED, "html")
-    return Fault(FaultKind.MALFORMED, "not_json" if found is None else "not_an_object")
+        return Fault(FaultKind.IN_DOUBT, "html")
+    return Fault(FaultKind.IN_DOUBT, "not_json" if found is None else "not_an_object")
 
 
 def _judged(

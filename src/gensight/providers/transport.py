@@ -68,6 +68,16 @@ def open_client(read_timeout_s: float) -> httpx2.Client:
     return httpx2.Client(transport=_Recorder(), timeout=timeout, follow_redirects=False)
 
 
+def cut_off_client() -> httpx2.Client:
+    """Return a client that reaches nobody: for reading what was sent back before."""
+    return httpx2.Client(transport=_CutOff())
+
+
+class _CutOff(httpx2.BaseTransport):
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        raise httpx2.ConnectError("nothing is sent without a key", request=request)
+
+
 class _Recorder(httpx2.BaseTransport):
     def __init__(self) -> None:
         self._direct = httpx2.HTTPTransport(limits=LIMITS)

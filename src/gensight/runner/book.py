@@ -13,13 +13,14 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gensight.errors import RecordError
+from gensight.outcomes import MODEL_OUTCOMES
 from gensight.providers.exchange import NOT_SENT_ERRORS, Exchange
 
 SCHEMA_VERSION = 1
@@ -156,10 +157,7 @@ class Book:
             self._connection.execute(only_reads if read_only else "PRAGMA synchronous = FULL")
             self._make_or_check(read_only)
         except sqlite3.DatabaseError as error:
-            raise RecordError(
-                f"{path}: cannot be read ({error}); restore it from a backup: without it, requests "
-                f"that were paid for may be paid for again"
-            ) from None
+            raise self._damaged(error) from None
 
     def close(self) -> None:
         """Close the file."""
@@ -229,12 +227,23 @@ class Book:
     def attempts(self, where: str = "1", values: tuple[Any, ...] = ()) -> list[Attempt]:
         """Return attempts in the order in which they were made."""
         query = f"SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE {where} ORDER BY id"
-        with self._guard:
-            return [Attempt(*row) for row in self._connection.execute(query, values)]
+        return [Attempt(*row) for row in self._rows(query, values)]
 
     def attempts_of(self, key: str) -> list[Attempt]:
         """Return the attempts of one key."""
         return self.attempts("key = ?", (key,))
+
+    def has_answered(self, model: str, api_model: str) -> bool:
+        """Say whether a model has ever answered under this name."""
+        ends = ", ".join("?" * len(MODEL_OUTCOMES))
+        query = f"SELECT 1 FROM attempts WHERE model = ? AND api_model = ? AND end IN ({ends})"
+        return bool(self._rows(f"{query} LIMIT 1", (model, api_model, *sorted(MODEL_OUTCOMES))))
+
+    def may_have_answer(self, key: str) -> bool:
+        """Say whether a key was answered, or its request is still open: a reply may be kept."""
+        ends = ", ".join("?" * len(MODEL_OUTCOMES))
+        query = f"SELECT 1 FROM attempts WHERE key = ? AND (ended IS NULL OR end IN ({ends}))"
+        return bool(self._rows(f"{query} LIMIT 1", (key, *sorted(MODEL_OUTCOMES))))
 
     def open_attempts(self) -> list[Attempt]:
         """Return the attempts that were never closed: under way, or in doubt if nobody runs."""
@@ -246,8 +255,7 @@ class Book:
             "SELECT method, url, status, headers, error, blob FROM exchanges WHERE attempt = ? "
             "ORDER BY ordinal"
         )
-        with self._guard:
-            rows = self._connection.execute(query, (attempt,)).fetchall()
+        rows = self._rows(query, (attempt,))
         return [
             (
                 Exchange(
@@ -269,8 +277,7 @@ class Book:
             "SELECT model, SUM(COALESCE(cost_usd, reserved_usd)) FROM attempts WHERE run = ? "
             "GROUP BY model"
         )
-        with self._guard:
-            return {model: float(usd) for model, usd in self._connection.execute(query, (run,))}
+        return {model: float(usd) for model, usd in self._rows(query, (run,))}
 
     def resent(self, run: str) -> int:
         """Return how many requests of a run were sent again after one that is in doubt."""
@@ -278,14 +285,12 @@ class Book:
             "SELECT COUNT(*) FROM attempts AS later WHERE run = ? AND 'in_doubt' = (SELECT end "
             "FROM attempts WHERE key = later.key AND id < later.id ORDER BY id DESC LIMIT 1)"
         )
-        with self._guard:
-            return int(self._connection.execute(query, (run,)).fetchone()[0])
+        return int(self._rows(query, (run,))[0][0])
 
     def next_at(self, api_model: str) -> dict[str, float]:
         """Return the time before which nothing may be sent, by axis."""
         query = "SELECT axis, next_at FROM pace WHERE api_model = ?"
-        with self._guard:
-            return dict(self._connection.execute(query, (api_model,)).fetchall())
+        return dict(self._rows(query, (api_model,)))
 
     def set_next_at(self, api_model: str, times: Mapping[str, float]) -> None:
         """Write the time before which nothing may be sent, by axis."""
@@ -307,13 +312,30 @@ class Book:
     def stops(self) -> list[Stop]:
         """Return all stops."""
         query = "SELECT scope, kind, detail, since, until FROM stops ORDER BY scope"
-        with self._guard:
-            return [Stop(*row) for row in self._connection.execute(query)]
+        return [Stop(*row) for row in self._rows(query)]
 
     def lift(self, scope: str) -> None:
         """Remove a stop."""
         with self._transaction() as write:
             write.execute("DELETE FROM stops WHERE scope = ?", (scope,))
+
+    def forget_pace(self) -> None:
+        """Forget when requests left: the next one may leave at once."""
+        with self._transaction() as write:
+            write.execute("DELETE FROM pace")
+
+    def _rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._guard:
+            try:
+                return self._connection.execute(query, tuple(values)).fetchall()
+            except sqlite3.DatabaseError as error:
+                raise self._damaged(error) from None
+
+    def _damaged(self, error: sqlite3.DatabaseError) -> RecordError:
+        return RecordError(
+            f"{self.path}: cannot be read ({error}); restore it from a backup: without it, "
+            f"requests that were paid for may be paid for again"
+        )
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -330,6 +352,8 @@ class Book:
                         f"{self.path}: cannot be written ({error}); make room, or wait until "
                         f"nobody else writes, and run the same again"
                     ) from None
+                if isinstance(error, sqlite3.DatabaseError):
+                    raise self._damaged(error) from None
                 raise
 
     def _version(self) -> int:

@@ -13,17 +13,16 @@ import copy
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import NoReturn
 
-from gensight import providers
 from gensight.errors import BudgetError, GensightError
-from gensight.models import HostedAdapter, Reply
+from gensight.models import HostedAdapter
 from gensight.outcomes import MODEL_OUTCOMES, Outcome
 from gensight.providers import Exchange, Fault, FaultKind, secrets
 from gensight.providers.usage import Usage
 from gensight.runner import retries
 from gensight.runner.book import Attempt, Book, Intent, Stop
+from gensight.runner.clerk import Clerk, open_end
 from gensight.runner.clock import Clock, SystemClock
 from gensight.runner.ledger import Entry, Ledger
 from gensight.runner.pace import Pace
@@ -32,10 +31,12 @@ from gensight.runner.progress import Progress
 from gensight.runner.purse import Purse
 from gensight.runner.questions import Answer, Question
 from gensight.runner.terms import Terms
-from gensight.runner.wire import FollowLaterError, NothingSentError, Wire
+from gensight.runner.wire import FollowLaterError, NothingSentError
 
 #: How often a question that waits for its turn looks whether it is still wanted.
 LOOK_EVERY_S = 0.5
+#: A longer wait for the next request is told.
+TOLD_WAIT_S = 30.0
 
 
 class Desk:
@@ -55,11 +56,11 @@ class Desk:
     ) -> None:
         self.unresolved: dict[str, Entry] = {}
         self.asked = 0
-        self._ledger, self._terms, self._book, self._adapter = ledger, terms, book, adapter
+        self._ledger, self._terms, self._book = ledger, terms, book
         self._progress, self._clock = progress, clock or SystemClock()
-        self._wire = Wire(ledger, book, adapter, self._clock)
-        self._fault_of = providers.load(terms.provider).fault_of
-        self._pace = Pace(terms.per_minute, book.next_at(terms.api_model))
+        self._clerk = Clerk(ledger, terms, book, adapter, self._clock)
+        longest_wait_s = terms.hosted.longest_wait_s
+        self._pace = Pace(terms.per_minute, book.next_at(terms.api_model), longest_wait_s)
         self._purse = Purse(ledger.root, terms.run, terms.budget, book)
         #: One question at a time passes: what is paced, reserved and written belongs together.
         self._gate = threading.Lock()
@@ -68,8 +69,10 @@ class Desk:
         self._in_flight = 0
         self._failed_in_a_row = 0
         self._resent = book.resent(terms.run)
+        #: How many times what was reserved for it a reply has used: so much more is reserved.
+        self._stretch = 1.0
         self._closed: GensightError | None = None
-        self._settle_left_behind()
+        self._clerk.settle_left_behind()
 
     def close(self, reason: GensightError) -> None:
         """Send nothing more; what is in flight is still waited for and kept."""
@@ -88,7 +91,7 @@ class Desk:
         # Two samples may ask the same thing: whoever comes second finds how the first one ended.
         with self._ledger.claim(question.key):
             answer = self._ledger.find(question.key) or self._ended(question.key)
-            answer = answer or self._read_left_behind(question) or self._ask(question)
+            answer = answer or self._clerk.find(question) or self._ask(question)
             if answer[0].outcome not in MODEL_OUTCOMES:
                 self.unresolved[question.key] = answer[0]
         self._progress.ended(answer[0])
@@ -102,49 +105,59 @@ class Desk:
         earlier = self._book.attempts_of(question.key)
         in_doubt = [a for a in earlier if a.ended is None or a.end == FaultKind.IN_DOUBT]
         if in_doubt and not self._may_resend():
-            return _open_end(question, Outcome.IN_DOUBT, in_doubt[-1].detail)
+            return open_end(question, Outcome.IN_DOUBT, in_doubt[-1].detail)
         for tried in range(self._terms.hosted.attempts):
             try:
-                answer, fault = self._try(question, len(earlier) + tried)
+                end = self._try(question, len(earlier) + tried)
             except FollowLaterError as error:
                 # The attempt stays open with what was kept of it: fetched later, never sent again.
                 self._count_failure(f"in_doubt, {error}")
-                return _open_end(question, Outcome.IN_DOUBT, str(error))
-            if answer is not None:
-                return answer
-            if not self._goes_on(fault, tried):
+                return open_end(question, Outcome.IN_DOUBT, str(error))
+            if not isinstance(end, Fault):
+                return end
+            if not self._goes_on(end, tried):
                 break
-        outcome = retries.UNRESOLVED[fault.kind]
-        self._count_failure(f"{outcome}, {fault.detail}")
-        return _open_end(question, outcome, fault.detail)
+        outcome = retries.UNRESOLVED[end.kind]
+        if outcome != Outcome.BAD_REQUEST or not self._is_known_to_answer(earlier):
+            self._count_failure(f"{outcome}, {end.detail}")
+        return open_end(question, outcome, end.detail)
 
-    def _try(self, question: Question, ordinal: int) -> tuple[Answer | None, Fault]:
-        """Send a question once; return its answer, or None and what went wrong."""
+    def _is_known_to_answer(self, earlier: Sequence[Attempt]) -> bool:
+        """Say whether a wrong request is that request's own fault, and not the config's.
+
+        It is if the model has answered others, or if this one was refused in an earlier run too:
+        what comes after it is still worth asking.
+        """
+        if any(attempt.end == FaultKind.BAD_REQUEST for attempt in earlier):
+            return True
+        return self._book.has_answered(self._terms.model, self._terms.api_model)
+
+    def _try(self, question: Question, ordinal: int) -> Answer | Fault:
+        """Send a question once; return its answer, or what went wrong."""
         most = self._terms.most(question.turn)
         with self._passed(question, ordinal, most) as attempt:
             started = self._clock.monotonic()
             exchanges, refused = self._sent(question, attempt)
             if refused is not None:
-                return None, refused
+                return refused
             latency_s = self._clock.monotonic() - started
-            fault = self._fault_of(exchanges[-1])
+            fault = self._clerk.fault_of(exchanges[-1])
             if fault is None or fault.kind in retries.ANSWERS:
-                answer = self._keep(question, attempt, exchanges, fault, latency_s, ordinal)
-                return answer, Fault(FaultKind.MALFORMED, "")
-            self._close_attempt(attempt, fault)
-            return None, fault
+                return self._keep(question, attempt, exchanges, fault, latency_s, ordinal)
+            self._clerk.close(attempt, fault)
+            return fault
 
     def _sent(self, question: Question, attempt: int) -> tuple[list[Exchange], Fault | None]:
         """Send a turn; one that the adapter cannot put into a request is nobody else's fault."""
         try:
-            return self._wire.send(question.turn, attempt, self._fault_of), None
+            return self._clerk.wire.send(question.turn, attempt, self._clerk.fault_of), None
         except NothingSentError as error:
             cause = error.__cause__
             if not isinstance(cause, GensightError):
-                self._close_attempt(attempt, Fault(FaultKind.NOT_SENT, "an error in the adapter"))
+                self._clerk.close(attempt, Fault(FaultKind.NOT_SENT, "an error in the adapter"))
                 raise cause or error from None
             fault = Fault(FaultKind.BAD_REQUEST, " ".join(str(cause).split()))
-            self._close_attempt(attempt, fault)
+            self._clerk.close(attempt, fault)
             return [], fault
 
     # -- before sending
@@ -152,7 +165,7 @@ class Desk:
     @contextmanager
     def _passed(self, question: Question, ordinal: int, most: Usage) -> Iterator[int]:
         """Wait for pace and money; yield the id of the attempt, which is committed by then."""
-        usd = self._terms.price.cost_usd(most)
+        usd = self._terms.price.cost_usd(most) * self._stretch
         with self._gate:
             self._wait_for_pace()
             attempt = self._open_attempt(question, ordinal, usd)
@@ -169,12 +182,18 @@ class Desk:
                 self._changed.notify_all()
 
     def _wait_for_pace(self) -> None:
+        is_told = False
         while True:
             self._refuse_if_closed()
             with self._changed:
                 wait_s = self._pace.wait_s(self._clock.time())
             if wait_s <= 0:
                 return
+            if wait_s > TOLD_WAIT_S and not is_told:
+                self._progress.say(
+                    f"{self._terms.model}: the next request leaves in {wait_s:.0f} s"
+                )
+                is_told = True
             self._clock.sleep(min(wait_s, LOOK_EVERY_S))
 
     def _refuse_if_closed(self) -> None:
@@ -225,58 +244,32 @@ class Desk:
         attempt: int,
         exchanges: Sequence[Exchange],
         fault: Fault | None,
-        latency_s: float | None,
+        latency_s: float,
         ordinal: int,
     ) -> Answer:
-        """Read the answer out of kept round trips, keep it, and settle what it cost."""
-        if fault is None:
-            reply = self._adapter.read(exchanges)
-        else:
-            reply = Reply(outcome=str(retries.ANSWERS[fault.kind]), detail=fault.detail)
-        usage, most = Usage.from_json(reply.usage), self._terms.most(question.turn)
-        paid = {
-            "cost_usd": self._cost_usd(fault, usage, most),
-            "price_date": self._terms.price_date,
-        }
-        entry = self._ledger.record(
-            question.key,
-            replace(reply, detail=secrets.scrub(reply.detail) if reply.detail else None),
-            question.asked,
-            latency_s,
-            attempts=ordinal + 1,
-            raw=[blob for _, blob in self._book.exchanges(attempt) if blob],
-            **paid,
-        )
-        now = self._clock.time()
-        self._book.close_attempt(
-            attempt, entry.outcome, now, detail=entry.detail, usage=reply.usage, **paid
-        )
+        """Keep an answer, and give back what it did not use."""
+        answer, usage = self._clerk.keep(question, attempt, exchanges, fault, latency_s, ordinal)
+        if usage is not None:
+            self._settle(self._terms.most(question.turn), usage)
         with self._changed:
-            if usage is not None:
-                unused = {"tokens": max(most.tokens - usage.tokens, 0)}
-                self._keep_pace(self._pace.give_back(now, unused))
-            if fault is None or fault.kind != FaultKind.MALFORMED:
-                self._failed_in_a_row = 0
-        if fault is not None and fault.kind == FaultKind.MALFORMED:
-            self._count_failure(f"{entry.outcome}, {entry.detail}")
-        return entry, list(reply.images)
+            self._failed_in_a_row = 0
+        return answer
 
-    def _cost_usd(self, fault: Fault | None, usage: Usage | None, most: Usage) -> float:
-        """Return what an answer cost: by what it says it used, else the most that it may have.
-
-        A request that moderation refused before anything was made is free; a reply that cannot be
-        read may have been billed.
-        """
-        if fault is not None and fault.kind == FaultKind.REFUSED_INPUT:
-            return 0.0
-        return self._terms.price.cost_usd(most if usage is None else usage)
-
-    def _close_attempt(self, attempt: int, fault: Fault) -> None:
-        """Close an attempt that got no answer: free of charge, unless nobody knows."""
-        cost_usd = None if fault.kind == FaultKind.IN_DOUBT else 0.0
-        detail = secrets.scrub(fault.detail)
-        now = self._clock.time()
-        self._book.close_attempt(attempt, str(fault.kind), now, detail=detail, cost_usd=cost_usd)
+    def _settle(self, most: Usage, used: Usage) -> None:
+        """Give back the tokens that a reply did not use; take and reserve what it used more."""
+        now, left = self._clock.time(), most.tokens - used.tokens
+        with self._changed:
+            if left >= 0:
+                self._keep_pace(self._pace.give_back(now, {"tokens": left}))
+            else:
+                self._keep_pace(self._pace.take(now, {"tokens": -left}))
+        reserved_usd, usd = map(self._terms.price.cost_usd, (most, used))
+        if usd > reserved_usd * self._stretch > 0:
+            self._stretch = usd / reserved_usd
+            self._progress.say(
+                f"{self._terms.model}: a reply cost {usd:.4f} USD, and {reserved_usd:.4f} was "
+                f"taken for the most; from now on {self._stretch:.2f} times as much is reserved"
+            )
 
     def _goes_on(self, fault: Fault, tried: int) -> bool:
         """Say whether the same question is sent again; hold back or stop what must be."""
@@ -338,49 +331,3 @@ class Desk:
 
     def _keep_pace(self, next_at: dict[str, float]) -> None:
         self._book.set_next_at(self._terms.api_model, next_at)
-
-    # -- what an earlier runner left behind
-
-    def _settle_left_behind(self) -> None:
-        """Close what an earlier runner of this model left open and has an answer, or no reply."""
-        for attempt in self._book.open_attempts():
-            if (attempt.model, attempt.api_model) != (self._terms.model, self._terms.api_model):
-                continue
-            found = self._ledger.find(attempt.key)
-            if found is not None:
-                self._close_as(attempt, found[0])
-            elif not self._wire.kept(attempt.id):
-                fault = Fault(FaultKind.IN_DOUBT, "its runner ended before a reply came")
-                self._close_attempt(attempt.id, fault)
-
-    def _close_as(self, attempt: Attempt, entry: Entry) -> None:
-        self._book.close_attempt(
-            attempt.id,
-            entry.outcome,
-            self._clock.time(),
-            detail=entry.detail,
-            cost_usd=entry.cost_usd,
-            price_date=entry.price_date,
-            usage=entry.usage,
-        )
-
-    def _read_left_behind(self, question: Question) -> Answer | None:
-        """Return the answer of an attempt whose reply was kept and never read, if there is one."""
-        for attempt in self._book.attempts_of(question.key):
-            exchanges = self._wire.kept(attempt.id) if attempt.ended is None else []
-            if not exchanges:
-                continue
-            try:
-                exchanges = self._wire.finish(attempt.id, exchanges, self._fault_of)
-            except FollowLaterError as error:
-                return _open_end(question, Outcome.IN_DOUBT, str(error))
-            fault = self._fault_of(exchanges[-1])
-            if fault is None or fault.kind in retries.ANSWERS:
-                return self._keep(question, attempt.id, exchanges, fault, None, attempt.ordinal)
-            self._close_attempt(attempt.id, fault)
-        return None
-
-
-def _open_end(question: Question, outcome: Outcome, detail: str | None) -> Answer:
-    """Return how a question ended for now, which is kept nowhere."""
-    return Entry(question.key, str(outcome), detail=detail), []

@@ -12,7 +12,7 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from gensight.errors import RecordError
 from gensight.models import Reply
 from gensight.outcomes import MODEL_OUTCOMES
 from gensight.runner.adoption import AdoptedReplies, adopted_folder
+from gensight.runner.turnstile import locked
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,13 @@ class Ledger:
         write_bytes(self.entry_path(key), kept, durable=self.durable)
         return entry
 
+    def take_over(self, entry: Entry, images: Sequence[bytes]) -> None:
+        """Keep an answer that another model of the ledger has, under this one's name."""
+        for image in images:
+            self.keep(image)
+        kept = canonical_json(asdict(entry)).encode()
+        write_bytes(self.entry_path(entry.key), kept, durable=self.durable)
+
     def keep(self, content: bytes) -> str:
         """Keep bytes under their digest, and return it."""
         digest = digest_of_bytes(content)
@@ -184,7 +192,7 @@ def _locked(path: Path) -> IO[str]:
     """Return the lock file at a path, held; one that was removed meanwhile is no lock."""
     while True:
         lock = path.open("w", encoding="utf-8")
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        locked(lock, fcntl.LOCK_EX)
         try:
             if os.fstat(lock.fileno()).st_ino == path.stat().st_ino:
                 return lock

@@ -23,15 +23,25 @@ HOLD = "hold"
 class Pace:
     """The pace of one model at one provider; times are seconds since 1970.
 
-    `per_minute` maps an axis to its limit; `next_at` is what an earlier pace left behind.
+    `per_minute` maps an axis to its limit; `next_at` is what an earlier pace left behind. A server
+    is given at most `longest_wait_s`.
     """
 
-    def __init__(self, per_minute: Mapping[str, float], next_at: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        per_minute: Mapping[str, float],
+        next_at: Mapping[str, float],
+        longest_wait_s: float = 300.0,
+    ) -> None:
         self._per_minute = dict(per_minute)
         self.next_at = {axis: at for axis, at in next_at.items() if axis in (*per_minute, HOLD)}
+        #: The longest that each axis can ask for: as much as it did, and at least a minute.
+        self._longest_s = dict.fromkeys(per_minute, MINUTE_S * STRETCH)
+        self._longest_s[HOLD] = max(longest_wait_s, MINUTE_S)
 
     def wait_s(self, now: float) -> float:
         """Return how long nothing may be sent; 0 if a request may leave now."""
+        self._forget_what_is_too_far_ahead(now)
         return max(0.0, *(at - now for at in self.next_at.values()), 0.0)
 
     def take(self, now: float, amounts: Mapping[str, float]) -> Mapping[str, float]:
@@ -40,11 +50,13 @@ class Pace:
         A request that leaves a little late, for a timer is never exact, gives the time that it lost
         to the next one; silence earns nothing.
         """
+        self._forget_what_is_too_far_ahead(now)
         for axis, limit in self._per_minute.items():
             share_s = _share_s(amounts.get(axis, 0.0), limit)
             due = self.next_at.get(axis, 0.0)
             began = now if due < now - share_s else max(due, now - MADE_UP_S)
             self.next_at[axis] = began + share_s
+            self._longest_s[axis] = max(self._longest_s[axis], self.next_at[axis] - now)
         return self.next_at
 
     def give_back(self, now: float, amounts: Mapping[str, float]) -> Mapping[str, float]:
@@ -59,6 +71,11 @@ class Pace:
         """Send nothing before a time that a server asked for; return the new times."""
         self.next_at[HOLD] = max(until, self.next_at.get(HOLD, 0.0))
         return self.next_at
+
+    def _forget_what_is_too_far_ahead(self, now: float) -> None:
+        """Let no axis ask for more than it can: its time was written by a clock that went ahead."""
+        for axis, at in self.next_at.items():
+            self.next_at[axis] = min(at, now + self._longest_s[axis])
 
 
 def _share_s(amount: float, limit: float) -> float:

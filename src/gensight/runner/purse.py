@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gensight.runner.book import Book, books
+from gensight.runner.turnstile import locked
 from gensight.specs.run import BudgetSpec
 
 #: Sums of many small amounts differ by less than this from what they should be.
@@ -33,7 +34,7 @@ class Purse:
             yield True
             return
         with (self._ledger / "money.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            locked(lock, fcntl.LOCK_EX)
             yield usd <= self.left_usd(model) + ROUNDING_USD
 
     def left_usd(self, model: str) -> float:

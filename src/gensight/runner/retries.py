@@ -19,7 +19,6 @@ STOPS_MODEL = frozenset({FaultKind.GONE})
 ANSWERS = {
     FaultKind.REFUSED_INPUT: Outcome.REFUSED_INPUT,
     FaultKind.REFUSED_OUTPUT: Outcome.REFUSED_OUTPUT,
-    FaultKind.MALFORMED: Outcome.MALFORMED,
 }
 #: How a request ends for now when it is not asked any further.
 UNRESOLVED = {

@@ -34,9 +34,10 @@ def at_standstill(ledger: Path, provider: str) -> Iterator[None]:
 
 
 def lift_stops(ledger: Path, provider: str) -> list[Stop]:
-    """Remove what keeps a provider and its models from being asked; return it.
+    """Remove what keeps a provider and its models from being asked; return the stops.
 
-    A provider without a book has no stops, and gets no book.
+    When requests left is forgotten too: a clock may have gone ahead. A provider without a book has
+    no stops, and gets no book.
 
     Raises:
         AtWorkError: a runner is at work: it would write the stop again.
@@ -49,4 +50,5 @@ def lift_stops(ledger: Path, provider: str) -> list[Stop]:
         stops = book.stops()
         for stop in stops:
             book.lift(stop.scope)
+        book.forget_pace()
     return stops

@@ -12,6 +12,9 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
+
+from gensight.errors import RecordError
 
 
 def lock_path(ledger: Path, provider: str) -> Path:
@@ -21,19 +24,52 @@ def lock_path(ledger: Path, provider: str) -> Path:
 
 @contextmanager
 def admitted(ledger: Path, provider: str, say: Callable[[str], None]) -> Iterator[None]:
-    """Be a provider's one runner; wait while another one is."""
-    ledger.mkdir(parents=True, exist_ok=True)
-    # Opened for appending: whoever waits must not wipe out the name of whoever works.
-    with lock_path(ledger, provider).open("a+", encoding="utf-8") as lock:
+    """Be a provider's one runner; wait while another one is.
+
+    Raises:
+        RecordError: the ledger has no place for a lock.
+    """
+    with _opened(ledger, provider) as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            locked(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             say(f"waiting: {_holder(lock.name)} is asking {provider}; one runner at a time")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            locked(lock, fcntl.LOCK_EX)
         lock.truncate(0)
         lock.write(json.dumps({"process": os.getpid(), "host": socket.gethostname()}))
         lock.flush()
         yield
+
+
+def locked(lock: IO[str], how: int) -> None:
+    """Lock an open file as `fcntl.flock` does.
+
+    Raises:
+        BlockingIOError: another process holds it.
+        RecordError: its file system has no locks.
+    """
+    try:
+        fcntl.flock(lock, how)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        raise RecordError(
+            f"{lock.name}: cannot be locked ({error.strerror}); without locks two jobs could pay "
+            f"for the same request: move the ledger (ledger: in the config) to a file system that "
+            f"has them"
+        ) from None
+
+
+def _opened(ledger: Path, provider: str) -> IO[str]:
+    try:
+        ledger.mkdir(parents=True, exist_ok=True)
+        # Opened for appending: whoever waits must not wipe out the name of whoever works.
+        return lock_path(ledger, provider).open("a+", encoding="utf-8")
+    except OSError as error:
+        raise RecordError(
+            f"{error.filename}: cannot be written ({error.strerror}); the ledger must be a folder "
+            f"that can be written to (ledger: in the config)"
+        ) from None
 
 
 def is_running(ledger: Path, provider: str) -> bool:

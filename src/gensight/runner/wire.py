@@ -67,12 +67,15 @@ class Wire:
         return exchanges
 
     def kept(self, attempt: int) -> list[Exchange]:
-        """Return the kept round trips of an attempt with their bodies; none if one is lost."""
-        found = []
+        """Return the kept round trips of an attempt with their bodies, up to one that is lost.
+
+        What came of a task is fetched again by what its purchase was answered with.
+        """
+        found: list[Exchange] = []
         for exchange, blob in self._book.exchanges(attempt):
             path = None if blob is None else self._ledger.blob_path(blob)
             if path is not None and not path.exists():
-                return []
+                return found
             found.append(replace(exchange, body=None if path is None else path.read_bytes()))
         return found
 

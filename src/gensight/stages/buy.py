@@ -10,19 +10,20 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gensight import doorway
 from gensight.errors import BudgetError, GensightError, ModelGoneError, UnresolvedError
 from gensight.outcomes import Outcome
 from gensight.records import Generation, Request, Sample
+from gensight.runner.book import book_path
 from gensight.runner.conversation import Conversation, Setting
 from gensight.runner.crowd import work_through
-from gensight.runner.ledger import Entry, Ledger
+from gensight.runner.ledger import Entry
 from gensight.runner.progress import Progress
 from gensight.runner.questions import NobodyAsks
 from gensight.runner.terms import Terms, terms_of
@@ -49,6 +50,8 @@ def buy(shard: Shard, conversation: Conversation, config: Mapping[str, Any]) -> 
     terms = terms_of(config, Path.cwd(), plan["model"], plan["generation"])
     conversation.answered_as = terms.spec.answered_as
     missing, strangers = _look_up(shard, conversation)
+    if missing and _read_kept(shard, conversation, terms, missing):
+        missing, strangers = _look_up(shard, conversation)
     _refuse_strangers(terms, strangers)
     if not missing:
         return 0
@@ -75,6 +78,23 @@ def _look_up(shard: Shard, conversation: Conversation) -> tuple[list[Open], Coun
             elif row.outcome == Outcome.MODEL_MISMATCH:
                 strangers[str(row.answered_model)] += 1
     return missing, strangers
+
+
+def _read_kept(
+    shard: Shard, conversation: Conversation, terms: Terms, missing: Sequence[Open]
+) -> int:
+    """Read what was paid for and never became an answer; return how many answers that gave.
+
+    Before anything that keeps a model from being asked is looked at: this asks nobody.
+    """
+    book = book_path(conversation.ledger.root, terms.provider)
+    if not book.exists():
+        return 0
+    with _opening(terms).ReadsKept(conversation.ledger, terms, doorway.say) as kept:
+        reading = replace(conversation, asker=kept)
+        for request, setting in missing:
+            list(played(reading, request, shard.samples[request.sample_ids[0]], setting))
+        return kept.found
 
 
 def _refuse_strangers(terms: Terms, strangers: Mapping[str, int]) -> None:
@@ -116,7 +136,7 @@ def _ask(
         with guard:  # a reader of Parquet files serves one thread at a time
             return samples[request.sample_ids[0]]
 
-    with _opened(conversation.ledger, terms, progress) as desk:
+    with _opening(terms).opened(conversation.ledger, terms, progress) as desk:
         asking = replace(conversation, asker=desk)
 
         def _play(item: Open) -> None:
@@ -131,16 +151,16 @@ def _ask(
         return desk.unresolved, desk.asked
 
 
-def _opened(ledger: Ledger, terms: Terms, progress: Progress) -> AbstractContextManager[Desk]:
-    """Open the desk: only asking needs what the SDKs bring, replaying what is there does not."""
+def _opening(terms: Terms) -> ModuleType:
+    """Import what opens a model: only asking needs what the SDKs bring, replaying does not."""
     try:
-        from gensight.runner.opening import opened
+        from gensight.runner import opening
     except ModuleNotFoundError as error:
         raise GensightError(
             f"{terms.model}: {error.name} is not installed, and without it nothing can be asked: "
             f"pip install 'gensight[hosted]'"
         ) from None
-    return opened(ledger, terms, progress)
+    return opening
 
 
 def _stop_at_stranger(row: Generation, terms: Terms, desk: Desk) -> None:

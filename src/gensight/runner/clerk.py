@@ -1,0 +1,192 @@
+"""The clerk: reads round trips that were kept, keeps the answer, and settles what it cost.
+
+Whatever was paid for is looked for here before it is bought: a reply that was kept and never read,
+one whose entry or picture was lost since, and one that was bought under another model's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from gensight import providers
+from gensight.errors import RecordError
+from gensight.models import HostedAdapter, Reply
+from gensight.outcomes import MODEL_OUTCOMES, Outcome
+from gensight.providers import Exchange, Fault, FaultKind, secrets
+from gensight.providers.usage import Usage
+from gensight.runner import retries
+from gensight.runner.book import Attempt, Book
+from gensight.runner.clock import Clock
+from gensight.runner.ledger import Entry, Ledger
+from gensight.runner.questions import Answer, Question
+from gensight.runner.terms import Terms
+from gensight.runner.wire import FollowLaterError, Wire
+
+
+class Clerk:
+    """Settles the attempts of one hosted model; safe for the threads of one process."""
+
+    def __init__(
+        self, ledger: Ledger, terms: Terms, book: Book, adapter: HostedAdapter, clock: Clock
+    ) -> None:
+        self.wire = Wire(ledger, book, adapter, clock)
+        self.fault_of = providers.load(terms.provider).fault_of
+        self._ledger, self._terms, self._book = ledger, terms, book
+        self._adapter, self._clock = adapter, clock
+
+    def keep(
+        self,
+        question: Question,
+        attempt: int,
+        exchanges: Sequence[Exchange],
+        fault: Fault | None,
+        latency_s: float | None,
+        ordinal: int,
+    ) -> tuple[Answer, Usage | None]:
+        """Read the answer out of kept round trips, keep it, and close its attempt.
+
+        `fault` is one that is an answer, if there is one. The usage is None where the reply tells
+        none: then the most that it may have cost is booked.
+        """
+        reply = self._read(exchanges, fault)
+        usage = Usage.from_json(reply.usage)
+        paid = {
+            "cost_usd": self._cost_usd(fault, usage, self._terms.most(question.turn)),
+            "price_date": self._terms.price_date,
+        }
+        entry = self._record(question, attempt, reply, latency_s, ordinal, paid)
+        now = self._clock.time()
+        self._book.close_attempt(
+            attempt, entry.outcome, now, detail=entry.detail, usage=reply.usage, **paid
+        )
+        return (entry, list(reply.images)), usage
+
+    def close(self, attempt: int, fault: Fault) -> None:
+        """Close an attempt that got no answer: free of charge, unless nobody knows."""
+        cost_usd = None if fault.kind == FaultKind.IN_DOUBT else 0.0
+        detail = secrets.scrub(fault.detail)
+        now = self._clock.time()
+        self._book.close_attempt(attempt, str(fault.kind), now, detail=detail, cost_usd=cost_usd)
+
+    def settle_left_behind(self) -> None:
+        """Close what an earlier runner of this model left open and has an answer, or no reply."""
+        for attempt in self._book.open_attempts():
+            if (attempt.model, attempt.api_model) != (self._terms.model, self._terms.api_model):
+                continue
+            found = self._ledger.find(attempt.key)
+            if found is not None:
+                self._close_as(attempt, found[0])
+            elif not self.wire.kept(attempt.id):
+                self.close(
+                    attempt.id, Fault(FaultKind.IN_DOUBT, "its runner ended before a reply came")
+                )
+
+    def find(self, question: Question) -> Answer | None:
+        """Return an answer that was paid for before, or None; nothing that costs is sent.
+
+        A task that is still to be fetched is an answer for now: `in_doubt`, and kept nowhere.
+        """
+        for attempt in self._book.attempts_of(question.key):
+            if attempt.ended is None:
+                answer = self._read_open(question, attempt)
+            elif attempt.end in MODEL_OUTCOMES:
+                answer = self._of_another_name(attempt) or self._read_again(question, attempt)
+            else:
+                continue
+            if answer is not None:
+                return answer
+        return None
+
+    def _read_open(self, question: Question, attempt: Attempt) -> Answer | None:
+        exchanges = self.wire.kept(attempt.id)
+        if not exchanges:
+            return None
+        try:
+            exchanges = self.wire.finish(attempt.id, exchanges, self.fault_of)
+        except FollowLaterError as error:
+            return open_end(question, Outcome.IN_DOUBT, str(error))
+        fault = self.fault_of(exchanges[-1])
+        if fault is None or fault.kind in retries.ANSWERS:
+            return self.keep(question, attempt.id, exchanges, fault, None, attempt.ordinal)[0]
+        self.close(attempt.id, fault)
+        return None
+
+    def _read_again(self, question: Question, attempt: Attempt) -> Answer | None:
+        """Return an answer whose entry or picture was lost, out of the bytes that were kept."""
+        exchanges = self.wire.kept(attempt.id)
+        if not exchanges:
+            return None
+        try:
+            exchanges = self.wire.finish(attempt.id, exchanges, self.fault_of)
+        except FollowLaterError:
+            return None
+        fault = self.fault_of(exchanges[-1])
+        if fault is not None and fault.kind not in retries.ANSWERS:
+            return None
+        reply = self._read(exchanges, fault)
+        paid = {"cost_usd": attempt.cost_usd, "price_date": attempt.price_date}
+        entry = self._record(question, attempt.id, reply, None, attempt.ordinal, paid)
+        return entry, list(reply.images)
+
+    def _of_another_name(self, attempt: Attempt) -> Answer | None:
+        """Return an answer that was bought under another name: a model's YAML was renamed."""
+        if attempt.model == self._terms.model:
+            return None
+        try:
+            found = Ledger(self._ledger.root, attempt.model).find(attempt.key)
+        except RecordError:  # `gensight ledger verify` names it; what was sent back may be whole
+            return None
+        if found is not None:
+            self._ledger.take_over(*found)
+        return found
+
+    def _read(self, exchanges: Sequence[Exchange], fault: Fault | None) -> Reply:
+        if fault is None:
+            return self._adapter.read(exchanges)
+        return Reply(outcome=str(retries.ANSWERS[fault.kind]), detail=fault.detail)
+
+    def _record(
+        self,
+        question: Question,
+        attempt: int,
+        reply: Reply,
+        latency_s: float | None,
+        ordinal: int,
+        paid: dict[str, Any],
+    ) -> Entry:
+        return self._ledger.record(
+            question.key,
+            replace(reply, detail=secrets.scrub(reply.detail) if reply.detail else None),
+            question.asked,
+            latency_s,
+            attempts=ordinal + 1,
+            raw=[blob for _, blob in self._book.exchanges(attempt) if blob],
+            **paid,
+        )
+
+    def _cost_usd(self, fault: Fault | None, usage: Usage | None, most: Usage) -> float:
+        """Return what an answer cost: by what it says it used, else the most that it may have.
+
+        A request that moderation refused before anything was made is free.
+        """
+        if fault is not None and fault.kind == FaultKind.REFUSED_INPUT:
+            return 0.0
+        return self._terms.price.cost_usd(most if usage is None else usage)
+
+    def _close_as(self, attempt: Attempt, entry: Entry) -> None:
+        self._book.close_attempt(
+            attempt.id,
+            entry.outcome,
+            self._clock.time(),
+            detail=entry.detail,
+            cost_usd=entry.cost_usd,
+            price_date=entry.price_date,
+            usage=entry.usage,
+        )
+
+
+def open_end(question: Question, outcome: Outcome, detail: str | None) -> Answer:
+    """Return how a question ended for now, which is kept nowhere."""
+    return Entry(question.key, str(outcome), detail=detail), []
