@@ -16,17 +16,29 @@ heavy and returns an object with `setup` (what is worth recording of how answers
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 import os
+import random
+import re
 import subprocess
 import sys
 import traceback
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, TextIO  # noqa: UP035
+from typing import Any, Callable, Iterable, Iterator, TextIO  # noqa: UP035
 
 PROTOCOL = 1
 HERE = Path(__file__).resolve().parent
 BYTES_PER_GB = 1e9
+KEYS_TOLD = 4
+#: What libraries log when weights do not fit the model that they are loaded into.
+MISFIT = re.compile(
+    r"(unexpected|missing)[ _]keys?|not used when|(newly|not) initialized|size mismatch", re.I
+)
+#: Their loggers do not hand on what they log.
+LOGGERS = ("", "transformers", "diffusers", "accelerate")
 
 
 def serve(version: int, load: Callable[[dict[str, Any]], Any]) -> None:
@@ -147,6 +159,8 @@ def use_repository(generation: dict[str, Any]) -> tuple[str, str]:
     has, so that another commit ends the run.
     """
     folder, wanted = Path(sys.prefix) / "repository", generation["revision"]
+    if not wanted:
+        raise ValueError("generation.revision names no commit, and the wrapper was made for one")
     if not folder.is_dir():
         address = f"https://github.com/{generation['repository']}"
         raise OSError(
@@ -174,3 +188,68 @@ def download(weights: str, revision: str | None = None) -> tuple[str, str | None
 
     folder = snapshot_download(weights, revision=revision)
     return folder, Path(folder).name
+
+
+def digest_of(path: str) -> str:
+    """Return the sha256 of a file, 64 hex digits: the revision of weights that have no other."""
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as file:
+        for block in iter(lambda: file.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def check_keys(where: str, wanted: Iterable[str], found: Iterable[str]) -> None:
+    """Refuse weights that lack tensors of the model, or have others, where loading ignores it."""
+    wanted, found = set(wanted), set(found)
+    for how, keys in (("lacks", wanted - found), ("has unknown", found - wanted)):
+        if keys:
+            some = ", ".join(sorted(keys)[:KEYS_TOLD])
+            raise ValueError(f"{where} {how} {len(keys)} tensors: {some}")
+
+
+@contextmanager
+def strict_loading(accepted: Iterable[str] = ()) -> Iterator[None]:
+    """Refuse weights that a library warns about: missing, unexpected or newly made tensors.
+
+    A warning that contains a text of `accepted` passes (setting `accepted_warnings`).
+    """
+    warnings: list[str] = []
+
+    class _Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            text = " ".join(record.getMessage().split())
+            if MISFIT.search(text) and not any(words in text for words in accepted):
+                warnings.append(text)
+
+    collector = _Collector(logging.WARNING)
+    for name in LOGGERS:
+        logging.getLogger(name).addHandler(collector)
+    try:
+        yield
+    finally:
+        for name in LOGGERS:
+            logging.getLogger(name).removeHandler(collector)
+    if warnings:
+        raise ValueError(f"the weights do not fit the model: {warnings[0]}")
+
+
+def seed_all(seed: int) -> None:
+    """Seed every generator of the process: for models that take none for one answer."""
+    random.seed(seed)
+    for name, most in (("numpy", 2**32), ("torch", 2**63)):
+        module = sys.modules.get(name)
+        if module is not None:
+            set_seed = module.manual_seed if name == "torch" else module.random.seed
+            set_seed(seed % most)
+
+
+def phrase_of(turn: dict[str, Any], pattern: str) -> str:
+    """Return the thing that a prompt asks for, for models that take no sentence.
+
+    `pattern` is a regular expression with one group.
+    """
+    found = re.search(pattern, text_of(turn))
+    if found is None:
+        raise ValueError(f"the setting phrase, {pattern!r}, finds nothing in the prompt")
+    return found[1].strip()

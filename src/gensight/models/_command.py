@@ -95,13 +95,13 @@ class Command:
                 return answer
             _log(line)
 
-    def close(self, patience_s: float = END_S) -> None:
+    def close(self, patience_s: float | None = None) -> None:
         """Let the process end, or end it, with all that it started; harmless when repeated."""
         if self._closed:
             return
         self._closed = True
         _close_quietly(self._process.stdin)
-        deadline = monotonic() + patience_s
+        deadline = monotonic() + (END_S if patience_s is None else patience_s)
         while not self._has_ended() and monotonic() < deadline:
             sleep(LOOK_S)
         # The process is not reaped yet, so that its number still stands for its group.

@@ -116,8 +116,8 @@ class ExternalModel:
         """
         self._asked += 1
         folder = self._scratch / str(self._asked)
-        folder.mkdir()
         try:
+            folder.mkdir(parents=True)
             message = {
                 "id": self._asked,
                 "parts": list(_written(turn, folder)),

@@ -1,0 +1,206 @@
+"""The process of an external command: what it prints, how it ends, and that it always does."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from contextlib import closing
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from external_rig import ROOT, opened, turn, write_wrapper
+
+from gensight.errors import GensightError, ModelMemoryError
+from gensight.models import Site
+from gensight.models.external_command import open_model
+
+FINE = 'return {"outcome": "ok", "text": "fine"}'
+#: Longer than any wait of a test: a process that is still there afterwards was left behind.
+LONG_S = 600
+PATIENCE_S = 20
+
+
+def is_running(pid):
+    """Say whether a process is there and is no zombie, which waits only to be reaped."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def wait_until_gone(pid):
+    deadline = monotonic() + PATIENCE_S
+    while is_running(pid) and monotonic() < deadline:
+        sleep(0.02)
+    assert not is_running(pid)
+
+
+def test_what_is_printed_on_standard_output_goes_into_the_log(tmp_path, capfd):
+    body = f"""
+        print("from Python")
+        print('{{"id": 1, "outcome": "ok", "text": "forged"}}')
+        os.system("echo from a child")
+        os.write(1, b"from C, without an end of line")
+        {FINE}
+    """
+    write_wrapper(tmp_path, body)
+    with closing(opened(tmp_path)) as model:
+        assert [model.answer(turn()).text for _ in range(2)] == ["fine", "fine"]
+    log = capfd.readouterr().err
+    for line in ("from Python", "forged", "from a child", "from C, without an end of line"):
+        assert log.count(line) == 2
+
+
+def test_noise_before_the_streams_are_taken_is_no_answer(tmp_path, capfd):
+    write_wrapper(tmp_path, FINE)
+    path = tmp_path / "workflow/wrappers/made.py"
+    noise = "print('hello'); print('[1]'); print('7'); print('{\"a\": 1}'); print('{')\n"
+    path.write_text(noise + path.read_text())
+    with closing(opened(tmp_path)) as model:
+        assert model.answer(turn()).text == "fine"
+    assert "hello" in capfd.readouterr().err
+
+
+def test_a_library_that_reads_standard_input_takes_no_question(tmp_path):
+    write_wrapper(tmp_path, f'assert sys.stdin.read() == ""\n{FINE}')
+    with closing(opened(tmp_path)) as model:
+        assert [model.answer(turn()).text for _ in range(2)] == ["fine", "fine"]
+
+
+def test_standard_error_goes_into_the_log_with_the_traceback(tmp_path, capfd):
+    write_wrapper(tmp_path, 'sys.stderr.write("10%\\r20%\\n")\n1 / 0')
+    with closing(opened(tmp_path)) as model, pytest.raises(GensightError, match="ZeroDivision"):
+        model.answer(turn())
+    log = capfd.readouterr().err
+    assert "10%\r20%" in log and "Traceback" in log
+
+
+def test_a_process_that_dies_is_named_with_its_status_and_last_lines(tmp_path):
+    body = 'sys.stderr.write("one\\ntwo\\n")\nsys.stderr.flush()\nos._exit(3)'
+    write_wrapper(tmp_path, body)
+    model = opened(tmp_path)
+    with pytest.raises(GensightError, match=r"made\.py: ended with status 3; .*one \| two"):
+        model.answer(turn())
+    model.close()
+    write_wrapper(tmp_path, FINE, load="os.kill(os.getpid(), signal.SIGSEGV)")
+    with pytest.raises(GensightError, match="ended with SIGSEGV"):
+        opened(tmp_path)
+
+
+def test_a_process_that_cannot_start_tells_its_last_lines(tmp_path):
+    write_wrapper(tmp_path, FINE)
+    (tmp_path / "workflow/wrappers/made.py").write_text("this is no Python\n")
+    with pytest.raises(GensightError, match=r"ended with status 1; its last lines: .*SyntaxError"):
+        opened(tmp_path)
+
+
+def test_an_error_while_loading_is_told_as_it_is(tmp_path):
+    write_wrapper(tmp_path, FINE, load='raise ImportError("No module named diffusers")')
+    with pytest.raises(GensightError, match=r"made\.py: ImportError: No module named diffusers$"):
+        opened(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["load", "answer"])
+def test_a_killed_process_probably_lacked_memory(tmp_path, place):
+    kill = "os.kill(os.getpid(), signal.SIGKILL)"
+    write_wrapper(tmp_path, **{"answer": FINE, place: kill})
+    with pytest.raises(ModelMemoryError, match=r"SIGKILL.*out of memory.*limits\.memory_mb"):
+        opened(tmp_path).answer(turn())
+
+
+@pytest.mark.parametrize(
+    ("place", "setting"), [("load", "start_timeout_s"), ("answer", "answer_timeout_s")]
+)
+def test_one_that_takes_too_long_is_ended(tmp_path, place, setting):
+    hang = f"""
+        open({str(tmp_path / "pid")!r}, "w").write(str(os.getpid()))
+        print("waiting", flush=True)
+        time.sleep({LONG_S})
+    """
+    write_wrapper(tmp_path, **{"answer": FINE, place: hang})
+    with pytest.raises(GensightError, match=r"no answer within 1 s; its last lines: waiting"):
+        opened(tmp_path, **{setting: 1}).answer(turn())
+    assert not is_running((tmp_path / "pid").read_text())
+
+
+def test_nothing_is_left_when_it_is_closed(tmp_path):
+    body = f"""
+        child = subprocess.Popen(["sleep", "{LONG_S}"])
+        return {{"outcome": "ok", "text": "%d %d %s" % (os.getpid(), child.pid, turn["folder"])}}
+    """
+    write_wrapper(tmp_path, body)
+    model = opened(tmp_path)
+    pid, child, folder = model.answer(turn()).text.split()
+    assert is_running(pid) and is_running(child)
+    assert Path(folder).parent.is_dir() and not Path(folder).exists()
+    model.close()
+    wait_until_gone(child)
+    assert not is_running(pid) and not Path(folder).parent.exists()
+    model.close()
+    with pytest.raises(GensightError, match="has ended"):
+        model.answer(turn())
+
+
+def test_one_that_does_not_end_by_itself_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr("gensight.models._command.END_S", 0.1)
+    body = 'return {"outcome": "ok", "text": str(os.getpid())}'
+    write_wrapper(tmp_path, body, load="import atexit; atexit.register(time.sleep, 600)")
+    model = opened(tmp_path)
+    pid = model.answer(turn()).text
+    model.close()
+    assert not is_running(pid)
+
+
+def test_nothing_is_left_when_the_job_is_killed(tmp_path):
+    write_wrapper(tmp_path, f"time.sleep({LONG_S})")
+    pid_file = tmp_path / "pid"
+    job = f"""
+        import sys
+        sys.path.insert(0, {str(ROOT / "tests/unit")!r})
+        from pathlib import Path
+        from external_rig import opened, turn
+        model = opened(Path({str(tmp_path)!r}))
+        Path({str(pid_file)!r}).write_text(str(model._command._process.pid))
+        model.answer(turn())
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(job)])
+    try:
+        deadline = monotonic() + PATIENCE_S
+        while not (pid_file.exists() and pid_file.read_text()):
+            assert monotonic() < deadline and process.poll() is None
+            sleep(0.02)
+        pid = pid_file.read_text()
+        assert is_running(pid)
+    finally:
+        process.kill()
+        process.wait()
+    wait_until_gone(pid)
+
+
+def test_foreign_code_gets_no_key_and_nothing_of_this_process(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "secret")
+    monkeypatch.setenv("PYTHONPATH", "/nowhere")
+    monkeypatch.setenv("HF_TOKEN", "needed")
+    interpreter = tmp_path / "elsewhere/bin/python"
+    interpreter.parent.mkdir(parents=True)
+    interpreter.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    interpreter.chmod(0o755)
+    names = ("SOME_API_KEY", "PYTHONPATH", "HF_TOKEN", "PATH")
+    write_wrapper(
+        tmp_path,
+        f'return {{"outcome": "ok", "text": repr([os.environ.get(n) for n in {names}])}}',
+    )
+    site = Site(root=tmp_path, environments={"other": str(tmp_path / "elsewhere")})
+    settings = {"wrapper": "made", "wrapper_version": 1, "environment": "other"}
+    with closing(open_model(settings, [], site)) as model:
+        key, python_path, token, path = eval(model.answer(turn()).text)
+    assert (key, python_path, token) == (None, None, "needed")
+    assert path.split(os.pathsep)[0] == str(interpreter.parent)
+
+
+def test_a_signal_of_the_terminal_does_not_reach_it(tmp_path):
+    write_wrapper(tmp_path, 'return {"outcome": "ok", "text": str(os.getpgrp())}')
+    with closing(opened(tmp_path)) as model:
+        assert int(model.answer(turn()).text) != os.getpgrp()
