@@ -57,7 +57,7 @@ FILES = {
     },
     "config/models/local.yaml": {
         "adapter": "diffusers_edit",
-        "generation": {"weights": "some/model"},
+        "generation": {"pipeline": "Flux2Pipeline", "model": "some/model"},
         "shard_size": 4,
         "limits": {"gpu": 2, "runtime_minutes": 30},
         "display": {"label": "Local"},

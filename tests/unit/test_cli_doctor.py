@@ -151,7 +151,7 @@ def test_a_wrong_spec_is_a_problem(checkout, file, content, reason):
 def test_a_file_in_the_place_of_the_ledger_is_a_problem(checkout):
     (checkout / "ledger").write_text("")
     (problem,) = broken()
-    assert problem.startswith("ledger: ")
+    assert problem.startswith("config/config.yaml: ledger: ledger is a file")
 
 
 @pytest.mark.parametrize(("free", "problems", "warnings"), [(10**7, 1, 0), (5 * 10**8, 0, 1)])

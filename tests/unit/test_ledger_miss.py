@@ -170,7 +170,6 @@ def test_an_entry_that_cannot_be_read_is_left_out_of_the_comparison(checkout):
         (["painter"], "give MODEL/BENCHMARK/PROMPT"),
         (["teller/numbers/mid"], "is no cell of the run 'small'"),
         ([CELL, "shapes-999"], "is not known"),
-        (["local/shapes/mid"], "diffusers_edit"),
     ],
 )
 def test_mistakes_are_one_line(checkout, arguments, words):

@@ -342,7 +342,7 @@ def test_leaving_prints_one_line_and_ends_with_status_1(tmp_path, capsys):
 
 
 def test_an_adapter_that_is_planned_but_not_here_plans(tmp_path):
-    files = edited(PROJECT, ORACLE, "adapter", "external_command")
+    files = edited(PROJECT, ORACLE, "adapter", "published")
     files = edited(files, ORACLE, "generation", {"anything": [1, {"goes": None}]})
     assert plan_of(tmp_path, files).files()
 

@@ -40,8 +40,11 @@ ADAPTERS = {
 }
 HOSTED = {"generation": {"model": "m"}}
 SAYS = {
-    "diffusers_edit": {},
-    "openai_chat": {"generation": {"model": "m", "service": "vllm"}, "answers": "text"},
+    "diffusers_edit": {"generation": {"pipeline": "Flux2Pipeline", "model": "m"}},
+    "openai_chat": {
+        "generation": {"model": "m", "service": "vllm", "weights_revision": "r"},
+        "answers": "text",
+    },
 }
 
 

@@ -130,6 +130,7 @@ def test_a_target_that_is_mistyped_names_the_nearest(checkout: Checkout) -> None
 
 
 def test_a_protocol_that_is_not_here_plans_and_says_so_when_run(checkout: Checkout) -> None:
+    (checkout.folder / "src/gensight/models/diffusers_edit.py").unlink()
     checkout.write_yaml(
         "config/models/nano.yaml",
         {"adapter": "diffusers_edit", "generation": {"model": "x"}, "display": {"label": "Nano"}},

@@ -78,7 +78,9 @@ def _forecast(plan: Plan, targets: Sequence[str], accounts: Accounts) -> tuple[l
         generations_below(files, wanted),
         needed_below(files, wanted, fresh),
         fresh.current,
-        lambda model: model in accounts.ends or has_replies(ledger, model),
+        lambda model: (
+            plan.project.models[model].api_model in accounts.ends or has_replies(ledger, model)
+        ),
         cache(partial(PriceList.load, plan.project.root)),
         _today(),
         accounts.gone,

@@ -17,8 +17,8 @@ from gensight.runner.forecast import Forecast
 from gensight.runner.ledger import Ledger
 from gensight.specs.run import BudgetSpec
 
-#: What became of a request without an answer: its reply was kept and is still to be read, or nobody
-#: knows whether it was billed.
+#: What became of a request: its reply was kept and can be read, or nobody knows whether it was
+#: billed.
 End = Literal["kept", "in_doubt"]
 
 
@@ -26,7 +26,8 @@ End = Literal["kept", "in_doubt"]
 class Accounts:
     """What the books say about a run: dollars spent by model, attempts in doubt, parked providers.
 
-    `ends` says by model and key, for all runs, what became of requests without an answer.
+    `ends` says by the id of a hosted model and by key, for all runs, what became of requests: under
+    whatever name they were made, they are not made again.
     """
 
     spent_usd: Mapping[str, float] = field(default_factory=dict)
@@ -52,9 +53,12 @@ class Accounts:
                     spent[model] = spent.get(model, 0.0) + usd
                 for attempt in _doubtful(book, ledger):
                     kept = attempt.ended is None and _has_reply(book, attempt)
-                    ends.setdefault(attempt.model, {})[attempt.key] = "kept" if kept else "in_doubt"
+                    end: End = "kept" if kept else "in_doubt"
+                    ends.setdefault(attempt.api_model, {})[attempt.key] = end
                     if attempt.run == run and not kept:
                         doubts.append(attempt)
+                for api_model, key in book.answered_keys():
+                    ends.setdefault(api_model, {})[key] = "kept"
                 now = time.time()
                 stops[provider] = [s for s in book.stops() if s.until is None or s.until > now]
             finally:

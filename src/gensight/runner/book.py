@@ -233,6 +233,12 @@ class Book:
         """Return the attempts of one key."""
         return self.attempts("key = ?", (key,))
 
+    def answered_keys(self) -> Iterator[tuple[str, str]]:
+        """Yield the id of a model and a key that it has answered."""
+        ends = ", ".join("?" * len(MODEL_OUTCOMES))
+        query = f"SELECT DISTINCT api_model, key FROM attempts WHERE end IN ({ends})"
+        yield from self._rows(query, sorted(MODEL_OUTCOMES))
+
     def has_answered(self, model: str, api_model: str) -> bool:
         """Say whether a model has ever answered under this name."""
         ends = ", ".join("?" * len(MODEL_OUTCOMES))

@@ -12,9 +12,10 @@ from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec
 from gensight.specs.cards import check_card
 from gensight.specs.conventions import CLASSIFIER, NATIVE_DEFAULT, POINTS
 from gensight.specs.figures import FigureSpec, GallerySpec, MetricPanelSpec
+from gensight.specs.hosting import check_hosting, check_server
 from gensight.specs.model import ModelSpec
 from gensight.specs.prompt import Task
-from gensight.specs.protocols import PROTOCOLS, PROVIDERS
+from gensight.specs.protocols import PROTOCOLS
 from gensight.specs.run import StopSpec
 from gensight.specs.sweep import SweepSpec
 from gensight.specs.tables import ColumnSpec, TableSpec
@@ -60,6 +61,7 @@ def _check_model(file: str, model: ModelSpec, project: Project) -> None:
     if model.adapter not in PROTOCOLS:
         raise unknown(file, "adapter", model.adapter, PROTOCOLS)
     check_card(file, model)
+    check_server(file, model)
     asked = {name for task, name in project.prompts if task in (model.tasks or [task])}
     _known(file, "prompts", model.prompts or (), asked)
     _known(file, "exposure", model.exposure, (*get_args(Task), *project.benchmarks))
@@ -267,7 +269,7 @@ def _check_run(file: str, project: Project) -> None:
     for name, models in run.subjects.items():
         _known(file, f"run.subjects.{name}", models, run.models)
     _known(file, "data", project.config.data, declared.disk_modules())
-    _check_money_and_addresses(file, project)
+    check_hosting(file, project)
     if run.twin and run.published != "hide":
         raise SpecError(
             f"{file}: run.published: a paper's numbers do not belong beside those of synthetic "
@@ -280,20 +282,6 @@ def _check_run(file: str, project: Project) -> None:
         _check_planned_table(file, name, project)
     for name in run.figures:
         _check_here(file, "figures", name, project.figures[name].benchmarks, project)
-
-
-def _check_money_and_addresses(file: str, project: Project) -> None:
-    config = project.config
-    if config.budget is not None:
-        hosted = [name for name, model in project.models.items() if model.kind == "hosted"]
-        _known(file, "budget.models", config.budget.models, hosted)
-    _known(file, "endpoints", config.endpoints, PROVIDERS)
-    for provider, address in config.endpoints.items():
-        if not address.startswith(("http://", "https://")):
-            raise SpecError(
-                f"{file}: endpoints.{provider}: '{address}' is no address; it starts with https:// "
-                f"(or http:// for a server of your own)"
-            )
 
 
 def _check_stop(file: str, name: str, rule: StopSpec, project: Project) -> None:

@@ -113,9 +113,14 @@ class ModelSpec(Spec):
     limits: LimitsSpec = LimitsSpec()
     display: DisplaySpec
 
+    @property
+    def api_model(self) -> str:
+        """Return the id under which a hosted model is asked for."""
+        return str(self.generation.get("model"))
+
     def answers_under(self, answered: str) -> bool:
         """Say whether an id under which a hosted model answered is one that may be used."""
-        return is_asked_for(answered, str(self.generation.get("model")), self.answered_as)
+        return is_asked_for(answered, self.api_model, self.answered_as)
 
     @property
     def kind(self) -> str:

@@ -38,7 +38,8 @@ def look_up(
 ) -> dict[str, Lookup]:
     """Return what the ledger has of generations files whose samples and requests are there.
 
-    `ends` says by model and key what is not asked although the ledger has no answer to it;
+    `ends` says by a hosted model's id and by key what is not asked although the ledger has no
+    answer to it;
     `answered_as` under which other ids a hosted model may answer.
     """
     together: dict[tuple[str, ...], list[PlannedFile]] = defaultdict(list)
@@ -55,7 +56,8 @@ def look_up(
             model = planned.determinants["model"]
             shard = Shard(requests, samples, planned.determinants)
             allowed = answered_as.get(model)
-            walks.append(_walk(shard, ledger, asked[model], ends.get(model, {}), allowed))
+            known = ends.get(str(planned.determinants["generation"].get("model")), {})
+            walks.append(_walk(shard, ledger, asked[model], known, allowed))
         _share_pictures(walks)
         steps = (_steps(place, walk) for place, walk in enumerate(walks))
         for step in heapq.merge(*steps):
