@@ -34,10 +34,10 @@ CHUNK = 65536
 
 
 class Command:
-    """One running process. `name` is what errors call it."""
+    """One running process. `name` is what errors call it, `noise` counts lines that answer nothing."""
 
     def __init__(self, name: str, argv: Sequence[str], variables: Mapping[str, str]) -> None:
-        self._name = name
+        self.name, self.noise = name, 0
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._told: deque[str] = deque(maxlen=LINES_TOLD)
         self._closed = False
@@ -87,12 +87,13 @@ class Command:
                 if monotonic() > deadline:
                     self.close(0)
                     raise GensightError(
-                        f"{self._name}: no answer within {limit_s:g} s{self._last_lines()}"
+                        f"{self.name}: no answer within {limit_s:g} s{self._last_lines()}"
                     ) from None
                 continue
             answer = _object(line)
             if answer is not None and is_answer(answer):
                 return answer
+            self.noise += 1
             _log(line)
 
     def close(self, patience_s: float | None = None) -> None:
@@ -113,9 +114,19 @@ class Command:
         for stream in (self._process.stdout, self._process.stderr):
             _close_quietly(stream)
 
+    def end(self, patience_s: float) -> int | None:
+        """Close its input and return its status; None where it had to be ended."""
+        _close_quietly(self._process.stdin)
+        deadline = monotonic() + patience_s
+        while not self._has_ended() and monotonic() < deadline:
+            sleep(LOOK_S)
+        ended = self._has_ended()
+        self.close(0)
+        return self._process.returncode if ended else None
+
     def _send(self, message: Mapping[str, Any]) -> None:
         if self._closed:
-            raise GensightError(f"{self._name}: has ended")
+            raise GensightError(f"{self.name}: has ended")
         stdin = self._process.stdin
         assert stdin is not None
         try:
@@ -141,12 +152,12 @@ class Command:
         status = self._process.returncode
         if status == -signal.SIGKILL:
             return ModelMemoryError(
-                f"{self._name}: was killed (SIGKILL), probably out of memory; what was answered "
+                f"{self.name}: was killed (SIGKILL), probably out of memory; what was answered "
                 f"is kept: the job is tried again with more memory where the profile has retries, "
                 f"else raise limits.memory_mb in the model's YAML{self._last_lines()}"
             )
         how = f"with {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
-        return GensightError(f"{self._name}: ended {how}{self._last_lines()}")
+        return GensightError(f"{self.name}: ended {how}{self._last_lines()}")
 
     def _last_lines(self) -> str:
         return f"; its last lines: {' | '.join(self._told)}" if self._told else ""

@@ -85,10 +85,27 @@ def open_model(
         GensightError: the environment is missing, or the wrapper does not start.
     """
     settings = complete("external_command", generation)
+    return ExternalModel(start(settings, site), settings)
+
+
+def start(settings: Mapping[str, Any], site: Site) -> Command:
+    """Start the process of a model's wrapper, without a word to it; errors as `open_model`."""
     wrapper = _wrapper(settings, site)
     interpreter, variables = _interpreter(settings["environment"], site)
-    name = f"{WRAPPERS / wrapper.name}"
-    return ExternalModel(Command(name, [interpreter, str(wrapper)], variables), name, settings)
+    return Command(f"{WRAPPERS / wrapper.name}", [interpreter, str(wrapper)], variables)
+
+
+def opening(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first line that a wrapper is sent."""
+    generation = {
+        "wrapper_version": settings["wrapper_version"],
+        "repository": settings["repository"],
+        "revision": stated(settings, "revision"),
+        "weights": settings["weights"],
+        "weights_revision": stated(settings, "weights_revision"),
+        "settings": _own_settings(settings["settings"]),
+    }
+    return {"protocol": PROTOCOL, "generation": generation}
 
 
 class ExternalModel:
@@ -96,8 +113,8 @@ class ExternalModel:
 
     fit_digest = ""
 
-    def __init__(self, command: Command, name: str, settings: Mapping[str, Any]) -> None:
-        self._command, self._name, self._settings = command, name, settings
+    def __init__(self, command: Command, settings: Mapping[str, Any]) -> None:
+        self._command, self._name, self._settings = command, command.name, settings
         self._scratch = Path(tempfile.mkdtemp(prefix="gensight-"))
         self._asked = 0
         try:
@@ -117,7 +134,7 @@ class ExternalModel:
         self._asked += 1
         folder = self._scratch / str(self._asked)
         try:
-            folder.mkdir(parents=True)
+            folder.mkdir()
             message = {
                 "id": self._asked,
                 "parts": list(_written(turn, folder)),
@@ -141,16 +158,8 @@ class ExternalModel:
 
     def _start(self) -> dict[str, Any]:
         settings = self._settings
-        generation = {
-            "wrapper_version": settings["wrapper_version"],
-            "repository": settings["repository"],
-            "revision": stated(settings, "revision"),
-            "weights": settings["weights"],
-            "weights_revision": stated(settings, "weights_revision"),
-            "settings": _own_settings(settings["settings"]),
-        }
         told = self._command.ask(
-            {"protocol": PROTOCOL, "generation": generation},
+            opening(settings),
             lambda answer: "ready" in answer or "error" in answer,
             settings["start_timeout_s"],
         )
