@@ -77,9 +77,7 @@ class Loaded:
         return PACKAGES if self.quantisation is None else (*PACKAGES, "bitsandbytes")
 
 
-def load_pipeline(
-    adapter: str, settings: Mapping[str, Any], site: Site, class_name: str
-) -> Loaded:
+def load_pipeline(adapter: str, settings: Mapping[str, Any], site: Site, class_name: str) -> Loaded:
     """Load a pipeline's components, check their keys, and bring it where it is to run.
 
     Raises:
@@ -154,12 +152,7 @@ def _parts(
     config = nf4_config(adapter, quantise, index, name_of(dtype)) if quantise else None
     parts, quantisation = {}, {}
     for component, (library, class_name) in index.items():
-        if library not in LIBRARIES:
-            raise GensightError(
-                f"{name}: {component} is a {class_name} of '{library}', which this adapter does "
-                f"not load; it loads: {', '.join(LIBRARIES)}"
-            )
-        model_class = getattr(importlib.import_module(library), class_name)
+        model_class = _class_of(f"{name}: {component}", library, class_name)
         if not _has_weights(model_class):
             continue
         how = {} if component not in quantise else {"config": config.quant_mapping[component]}
@@ -171,6 +164,18 @@ def _parts(
         elif stored[component] is not None:
             quantisation[component] = _told(stored[component])
     return parts, quantisation
+
+
+def _class_of(where: str, library: str, class_name: str) -> Any:
+    """Return a component's class; one that a pipeline's own module names is a library's too."""
+    for room in [library] if library in LIBRARIES else LIBRARIES:
+        found = getattr(importlib.import_module(room), class_name, None)
+        if found is not None:
+            return found
+    raise GensightError(
+        f"{where} is a {class_name} of '{library}', which is not in {' or '.join(LIBRARIES)} as "
+        f"they are installed; take versions that have it"
+    )
 
 
 def _has_weights(model_class: Any) -> bool:

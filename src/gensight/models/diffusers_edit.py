@@ -10,7 +10,7 @@ One answer at a time, with one generator made on the CPU. Source: diffusers 0.42
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,7 +133,8 @@ class Habits:
     `pictures` names the argument of the input pictures, which are stretched to the allowed sizes
     first where `fits_pictures`: the pipeline would cut or misread what does not fit. `takes` are
     settings of its call; `pictures_cited` is what the text must hold for each picture, counted from
-    1. `draws_globally` says that some numbers are drawn past the generator.
+    1. `draws_globally` says that some numbers are drawn past the generator; `mend` is done to a
+    loaded pipeline that its libraries' versions have broken.
     """
 
     pictures: str
@@ -142,6 +143,25 @@ class Habits:
     fits_pictures: bool = True
     pictures_cited: str = ""
     draws_globally: bool = False
+    mend: Callable[[Any], None] | None = None
+
+
+def _mend_glm_reader(pipeline: Any) -> None:
+    """Give GLM-Image's tokeniser of pictures one entry per picture.
+
+    diffusers 0.42.1 joins the features of all pictures along their first axis, which in
+    transformers 5.24.0 is the channels of each (channels, rows, columns), and the tokeniser then
+    takes every channel for a picture. Pictures of unequal sizes cannot be joined and still fail.
+    """
+    model = pipeline.vision_language_encoder
+    tokens_of = model.get_image_tokens
+
+    def _tokens_by_picture(features: Any, grids: Any = None) -> Any:
+        if hasattr(features, "ndim") and features.ndim == 3 and grids is not None:
+            features = features.chunk(len(grids))
+        return tokens_of(features, grids)
+
+    model.get_image_tokens = _tokens_by_picture
 
 
 PIPELINES = {
@@ -178,6 +198,7 @@ PIPELINES = {
         sides=Sides(multiple=32, least=512, most_pixels=4 * ONE_MEGAPIXEL, most_aspect=4),
         takes=("num_inference_steps", "guidance_scale", "max_sequence_length"),
         draws_globally=True,
+        mend=_mend_glm_reader,
     ),
     "OmniGenPipeline": Habits(
         pictures="input_images",
@@ -202,7 +223,15 @@ def open_model(generation: Mapping[str, Any], held_out: Sequence[Any], site: Sit
     name = settings["pipeline"]
     arguments = call_arguments(name, settings)
     loaded = load_pipeline("diffusers_edit", settings, site, name)
-    return DiffusersEdit(PIPELINES[name], arguments, loaded)
+    if loaded.pipeline.config.get("is_distilled") and arguments.get("guidance_scale", 1) > 1:
+        raise SpecError(
+            f"generation: guidance_scale: {loaded.weights.name} is distilled and ignores it; "
+            f"write guidance_scale: 1.0"
+        )
+    habits = PIPELINES[name]
+    if habits.mend is not None:
+        habits.mend(loaded.pipeline)
+    return DiffusersEdit(habits, arguments, loaded)
 
 
 def call_arguments(pipeline: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -226,8 +255,8 @@ def _check_guidance(pipeline: str, given: Mapping[str, Any]) -> None:
     is_scaled = given.get("true_cfg_scale", 4.0) > 1
     if is_scaled and "negative_prompt" not in given:
         raise SpecError(
-            f"generation: negative_prompt: {pipeline} guides by true_cfg_scale only with a negative "
-            f'prompt; give one (" " is enough), or true_cfg_scale: 1.0'
+            f"generation: negative_prompt: {pipeline} guides by true_cfg_scale only with a "
+            f'negative prompt; give one (" " is enough), or true_cfg_scale: 1.0'
         )
     if not is_scaled and "negative_prompt" in given:
         raise SpecError(

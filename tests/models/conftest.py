@@ -1,0 +1,66 @@
+"""Tests of models that run on torch; where it is not installed, none of them is collected.
+
+They run offline on tiny copies of the real classes with random weights.
+"""
+
+import os
+from importlib.util import find_spec
+
+import pytest
+
+NEEDED = ("torch", "diffusers", "transformers", "accelerate")
+IS_HERE = all(find_spec(name) for name in NEEDED)
+collect_ignore_glob = [] if IS_HERE else ["*.py"]
+
+# Before anything that reads it is imported: a missing file is then an error at once.
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+#: What libraries tell their own developers; ours may warn of nothing.
+THIRD_PARTY = [
+    "ignore::DeprecationWarning:torch.*",
+    "ignore::FutureWarning:torch.*",
+    "ignore::FutureWarning:diffusers.*",
+    "ignore::FutureWarning:transformers.*",
+    "ignore::UserWarning:torch.*",
+]
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "/tests/models/" in item.path.as_posix():
+            for line in THIRD_PARTY:
+                item.add_marker(pytest.mark.filterwarnings(line))
+
+
+class TinyCopies:
+    """Folders of tiny copies by name, each built when it is first asked for."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._builders = builders()
+
+    def __getitem__(self, name):
+        folder = self._folder / name
+        if not folder.exists():
+            import torch
+
+            with torch.random.fork_rng():
+                torch.manual_seed(0)
+                self._builders[name](folder)
+        return folder
+
+
+def builders():
+    """Return {name: function that saves a copy into a folder}."""
+    from gensight.models import _torch
+
+    _torch.load_torch("tests")
+    import tiny_diffusers
+    import tiny_transformers
+
+    return {**tiny_transformers.BUILDERS, **tiny_diffusers.BUILDERS}
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    return TinyCopies(tmp_path_factory.mktemp("tiny"))
