@@ -1,16 +1,16 @@
 """Open image editors as diffusers has them: a text and a picture in, a picture out.
 
-What differs between the pipelines is data (`PIPELINES`): the argument that takes the picture, the
-sizes a pipeline works at, and which settings its call has. The size is always passed. The returned
-picture is kept at the size the pipeline made; extraction brings it back by a plain resize.
+What differs between the pipelines is data (`_editors.PIPELINES`): the argument that takes the
+picture, the sizes a pipeline works at, and which settings its call has. The size is always passed.
+The returned picture is kept at the size the pipeline made; extraction brings it back by a plain
+resize.
 
 One answer at a time, with one generator made on the CPU. Source: diffusers 0.42.1.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from gensight.errors import SpecError
 from gensight.images import encode_png, inspect
 from gensight.models import Outcome, Reply, Site, Turn
 from gensight.models._diffusers import Loaded, eight_bits, load_pipeline, picture_of
+from gensight.models._editors import PIPELINES, Habits
 from gensight.models._settings import complete, stated
 from gensight.models._torch import (
     Meter,
@@ -88,127 +89,6 @@ CALL_SETTINGS = (
     "negative_prompt",
     "max_sequence_length",
 )
-ONE_MEGAPIXEL = 1024 * 1024
-
-
-@dataclass(frozen=True)
-class Sides:
-    """The sizes that a pipeline works at, in pixels.
-
-    Both sides are multiples of `multiple`, the shorter one is at least `least`, the longer at most
-    `most_aspect` times the shorter, and their product at most `most_pixels` unless `least` needs
-    more.
-    """
-
-    multiple: int
-    least: int
-    most_pixels: int = ONE_MEGAPIXEL
-    most_aspect: float = math.inf
-
-    def like(self, width: int, height: int) -> Size:
-        """Return the allowed size nearest to a picture's, by scaling, rounding, then stretching."""
-        short, long = sorted((width, height))
-        short = max(short, long / self.most_aspect)
-        scale = min(1.0, math.sqrt(self.most_pixels / (short * long)))
-        scale = max(scale, self.least / short)
-        # A side may go up to the next multiple only where the area allows it.
-        sides = [max(self.multiple, self._nearest(side * scale)) for side in (short, long)]
-        while math.prod(sides) > self.most_pixels and min(sides) > self.least:
-            sides[sides.index(max(sides))] -= self.multiple
-        sides[0] = max(sides[0], self._up(max(self.least, sides[1] / self.most_aspect)))
-        sides.sort()
-        return (sides[1], sides[0]) if width >= height else (sides[0], sides[1])
-
-    def _nearest(self, side: float) -> int:
-        return math.floor(side / self.multiple + 0.5) * self.multiple
-
-    def _up(self, side: float) -> int:
-        return math.ceil(side / self.multiple) * self.multiple
-
-
-@dataclass(frozen=True)
-class Habits:
-    """How one pipeline is called.
-
-    `pictures` names the argument of the input pictures, which are stretched to the allowed sizes
-    first where `fits_pictures`: the pipeline would cut or misread what does not fit. `takes` are
-    settings of its call; `pictures_cited` is what the text must hold for each picture, counted from
-    1. `draws_globally` says that some numbers are drawn past the generator; `mend` is done to a
-    loaded pipeline that its libraries' versions have broken.
-    """
-
-    pictures: str
-    sides: Sides
-    takes: tuple[str, ...]
-    fits_pictures: bool = True
-    pictures_cited: str = ""
-    draws_globally: bool = False
-    mend: Callable[[Any], None] | None = None
-
-
-def _mend_glm_reader(pipeline: Any) -> None:
-    """Give GLM-Image's tokeniser of pictures one entry per picture.
-
-    diffusers 0.42.1 joins the features of all pictures along their first axis, which in
-    transformers 5.24.0 is the channels of each (channels, rows, columns), and the tokeniser then
-    takes every channel for a picture. Pictures of unequal sizes cannot be joined and still fail.
-    """
-    model = pipeline.vision_language_encoder
-    tokens_of = model.get_image_tokens
-
-    def _tokens_by_picture(features: Any, grids: Any = None) -> Any:
-        if hasattr(features, "ndim") and features.ndim == 3 and grids is not None:
-            features = features.chunk(len(grids))
-        return tokens_of(features, grids)
-
-    model.get_image_tokens = _tokens_by_picture
-
-
-PIPELINES = {
-    "QwenImageEditPlusPipeline": Habits(
-        pictures="image",
-        # Other sizes are rounded down. Input pictures are stretched by the pipeline itself.
-        sides=Sides(multiple=16, least=16),
-        takes=(
-            "num_inference_steps",
-            "guidance_scale",
-            "true_cfg_scale",
-            "negative_prompt",
-            "max_sequence_length",
-        ),
-        fits_pictures=False,
-    ),
-    "Flux2Pipeline": Habits(
-        pictures="image",
-        # Pictures beyond 8 to 1 and below 64 pixels are refused, larger ones scaled down, and all
-        # cut around their centre to multiples of 16.
-        sides=Sides(multiple=16, least=64, most_aspect=8),
-        takes=("num_inference_steps", "guidance_scale", "max_sequence_length"),
-    ),
-    "Flux2KleinPipeline": Habits(
-        pictures="image",
-        sides=Sides(multiple=16, least=64, most_aspect=8),
-        takes=("num_inference_steps", "guidance_scale", "max_sequence_length"),
-    ),
-    "GlmImagePipeline": Habits(
-        pictures="image",
-        # Two readers of the input must agree on its grid: one rounds down to 16, the other enlarges
-        # to a short side of 512 and refuses beyond 4 to 1 (defaults of its processor in
-        # transformers, assumed to be the repository's).
-        sides=Sides(multiple=32, least=512, most_pixels=4 * ONE_MEGAPIXEL, most_aspect=4),
-        takes=("num_inference_steps", "guidance_scale", "max_sequence_length"),
-        draws_globally=True,
-        mend=_mend_glm_reader,
-    ),
-    "OmniGenPipeline": Habits(
-        pictures="input_images",
-        # Input is cut around its centre to multiples of 16.
-        sides=Sides(multiple=16, least=16),
-        takes=("num_inference_steps", "guidance_scale", "img_guidance_scale"),
-        pictures_cited="<img><|image_{number}|></img>",
-        draws_globally=True,
-    ),
-}
 
 
 def open_model(generation: Mapping[str, Any], held_out: Sequence[Any], site: Site) -> DiffusersEdit:
