@@ -14,14 +14,15 @@ from spine_project import (
     raise_version,
     use_copy_of_library,
 )
-from spine_rows import ROWS, lay
+from spine_rows import ROWS, generation, lay
 
 from gensight.errors import RecordError
 from gensight.footers import mark, read_footer
 from gensight.freshness import MARKER, settle
 from gensight.plan import STAGE_VERSIONS
-from gensight.records import write_rows
+from gensight.records import Generation, write_rows
 from gensight.specs.project import load_project
+from gensight.stages.gaps import note
 from gensight.stamps import STATE, mark_built
 
 MASKS = "config/benchmarks/tiny_masks.yaml"
@@ -350,6 +351,53 @@ def test_a_damaged_file_is_one_line():
     lay_all(files, [SAMPLES, GENERATION])
     Path(GENERATION).write_bytes(Path(GENERATION).read_bytes()[:-20])
     assert refusal(files).startswith(f"{GENERATION}: cannot be read (")
+
+
+def lay_generations(files, *rows):
+    write_rows(GENERATION, Generation, rows, files[GENERATION].determinants, note=note)
+
+
+@pytest.mark.parametrize(
+    ("config", "outcome", "asks_again"),
+    [
+        ({}, "bad_request", True),
+        ({}, "in_doubt", True),
+        ({"unresolved": "keep"}, "bad_request", True),
+        ({"unresolved": "keep"}, "error", True),
+        ({"unresolved": "keep"}, "in_doubt", False),
+        ({"unresolved": "keep"}, "model_gone", False),
+        ({"unresolved": "keep", "hosted": {"in_doubt": "resend"}}, "in_doubt", True),
+    ],
+)
+def test_gaps_are_asked_again_unless_they_are_left_alone(config, outcome, asks_again):
+    files = files_of()
+    lay_generations(files, generation(0), generation(1, outcome=outcome, image=None))
+    assert read_footer(GENERATION).gaps == {outcome: 1}
+    verdict = settle(files, load_project({**SMALL, **config}, Path.cwd()), main_process=True)
+    assert (GENERATION in verdict.outdated) == asks_again
+    assert (GENERATION in verdict.current) != asks_again
+
+
+def test_answers_of_a_model_that_is_not_asked_for_any_more_stop_the_run():
+    files = files_of()
+    lay_generations(files, generation(0, answered_model="other-2"), generation(1))
+    told = refusal(files)
+    assert told.startswith(f"{GENERATION}: holds answers of other-2")
+    assert "answered_as" in told and "remove the file" in told
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_ledger_that_was_lost_is_answered_for_by_the_generations_that_are_here(known):
+    files = files_of()
+    make_here(files[GENERATION])
+    if known:
+        Path("ledger/replies/oracle").mkdir(parents=True)
+    judge(files, main_process=False)
+    assert not Path("ledger/adopted").exists()
+    judge(files)
+    assert len(list(Path("ledger").glob("adopted/oracle/*.parquet"))) == (0 if known else 1)
+    judge(files_of(edited(PROJECT, MASKS, "n", 40)))
+    assert len(list(Path("ledger").glob("adopted/oracle/*.parquet"))) == (0 if known else 1)
 
 
 def test_files_outside_the_run_are_not_looked_at():

@@ -22,9 +22,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from runner_processes import LONGEST_S, running
-from runner_rig import Rig, items, outcomes
+from runner_rig import HurriedClock, Rig, items, outcomes
 
 from gensight.runner.pace import HOLD, Pace
+from gensight.runner.standstill import lift_stops
 
 BEGIN = 1_800_000_000.0
 
@@ -189,6 +190,49 @@ def test_a_pace_goes_on_where_another_one_stopped():
     assert set(second.next_at) == {"requests", HOLD}
     times += sends(second, 100, start=times[-1])
     assert busiest(times) <= 60 and times[100] - times[99] == pytest.approx(7)
+
+
+def test_a_time_that_is_too_far_ahead_is_one_of_a_clock_that_went_ahead():
+    ahead = {"requests": BEGIN + 86_400, "tokens": BEGIN + 30, HOLD: BEGIN + 86_400}
+    pace = Pace({"requests": 60, "tokens": 1000}, ahead, longest_wait_s=120)
+    assert pace.wait_s(BEGIN) == 120, "as long as a server may ask for"
+    assert pace.wait_s(BEGIN + 100) == pytest.approx(20), "and it gets less with time"
+    assert pace.wait_s(BEGIN + 121) == 0
+    pace.take(BEGIN + 121, {"requests": 1, "tokens": 5000})
+    assert pace.wait_s(BEGIN + 121) == pytest.approx(5 * 62.4, abs=2), (
+        "but what one request takes is kept"
+    )
+    pace.wait_s(BEGIN - 3600)
+    assert pace.wait_s(BEGIN - 3600) <= 5 * 62.4, "also where a clock is set back while it runs"
+
+
+class Ahead(HurriedClock):
+    """A clock that is a day ahead."""
+
+    def time(self):
+        return super().time() + 86_400
+
+
+def test_a_clock_that_went_ahead_holds_nobody_for_long_and_waits_are_told(tmp_path):
+    said, waiting = [], HurriedClock()
+    begun = waiting.time()
+    with GoogleFake() as fake:
+        rig = Rig(tmp_path, "google", fake.url, limits={"requests_per_minute": 1}, workers=1)
+        rig.ask(items(1), Ahead())
+        assert outcomes(rig.ask(items(2), waiting, said.append)) == {"ok": 2}
+    assert 60 < waiting.time() - begun < 120
+    assert "google: the next request leaves in 62 s" in said
+
+
+def test_lifting_a_stop_also_forgets_when_requests_left(tmp_path):
+    with GoogleFake() as fake:
+        rig = Rig(tmp_path, "google", fake.url, limits={"requests_per_minute": 1}, workers=1)
+        rig.ask(items(1))
+    with rig.book() as book:
+        assert book.next_at(rig.terms.api_model)
+    assert lift_stops(tmp_path / "ledger", "google") == []
+    with rig.book() as book:
+        assert book.next_at(rig.terms.api_model) == {}
 
 
 CROWD = """

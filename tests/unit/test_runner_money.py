@@ -158,3 +158,21 @@ def test_a_clock_that_was_set_back_loses_no_money(tmp_path):
         rig.ask(items(2), SystemClock())
         assert outcomes(rig.ask(items(3), Back())) == {"ok": 3}
         assert spent(rig)["claude"] == pytest.approx(fake.charged_usd)
+
+
+def test_a_reply_that_cost_more_than_the_most_is_told_and_more_is_reserved_from_then_on(tmp_path):
+    said = []
+    with AnthropicFake() as fake:
+        rig = Rig(tmp_path, "claude", fake.url, workers=1)
+        with rig.desk(say=said.append) as desk:
+            desk.ask(rig.question("thing 0."))
+            usual = rig.attempts()[0].reserved_usd
+            assert said == []
+            most = desk._terms.most(rig.question("x").turn)
+            used = replace(most, output_text_tokens=3 * most.output_text_tokens)
+            desk._settle(most, used)
+            desk.ask(rig.question("thing 1."))
+    grown = rig.attempts()[1].reserved_usd / usual
+    assert grown == pytest.approx(rig.terms.price.cost_usd(used) / rig.terms.price.cost_usd(most))
+    assert grown > 1.5
+    assert len(said) == 1 and "was taken for the most; from now on" in said[0]

@@ -5,6 +5,7 @@ from time import time
 
 import pytest
 from fakes.billing import Scenario
+from fakes.google import GoogleFake
 from fakes.serve import FAKES
 from runner_rig import MODELS, HurriedClock, Rig, items, outcomes
 
@@ -145,6 +146,21 @@ def test_a_wrong_request_is_nobody_elses_fault(tmp_path):
         # It is no answer: the next run asks it again.
         fake.scenario = Scenario()
         assert outcomes(rig.ask(items(20))) == {"ok": 20}
+
+
+def test_wrong_requests_at_the_head_of_a_cell_keep_nobody_from_the_rest(tmp_path):
+    wrong = Scenario().on(lambda asked: int(asked.text.split()[-1][:-1]) < 15, "bad_request_400")
+    with GoogleFake(scenario=wrong) as fake:
+        rig = Rig(tmp_path, "google", fake.url, workers=1)
+        # Nothing was ever answered: the config may be wrong, so that it ends soon.
+        with pytest.raises(GensightError, match="10 requests in a row got no answer"):
+            rig.ask(items(20))
+        assert len(fake.journal) == 10
+        # What was refused before counts no more, and what is answered shows whose fault it is.
+        ends = outcomes(rig.ask(items(20)))
+        assert ends == {"bad_request": 15, "ok": 5} and len(fake.journal) == 30
+        rig.ask(items(30, start=20))
+        assert outcomes(rig.ask([*items(20), *items(3, start=60)])) == {"bad_request": 15, "ok": 8}
 
 
 def test_many_workers_that_are_stopped_say_so_once(tmp_path):
