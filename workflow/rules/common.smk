@@ -6,6 +6,7 @@ from pathlib import Path
 from gensight import freshness
 from gensight.errors import GensightError
 from gensight.plan import Plan
+from gensight.slurm.partitions import partitions, with_gpus
 from gensight.specs.project import leave, load_or_exit
 from gensight.specs.protocols import PROVIDERS
 
@@ -102,6 +103,35 @@ def limit_of(key):
 def memory_mb(wildcards, attempt):
     """Return a model's memory, more at each attempt: a killed job is tried again with more."""
     return project.models[wildcards.model].limits.memory_mb * attempt
+
+
+def runtime_minutes(wildcards, attempt):
+    """Return a model's time, more at each attempt: a job that ran out of it gets more."""
+    return project.models[wildcards.model].limits.runtime_minutes * attempt
+
+
+def partition_of(wildcards):
+    """Return the Slurm partition of a model's jobs: the run's, or one that has GPUs.
+
+    The cluster is asked by the process that submits, or that plans to.
+    """
+    limits = project.models[wildcards.model].limits
+    settings = workflow.resource_settings
+    asked = (settings.default_resources or {}).get("slurm_partition")
+    asked = getattr(asked, "raw", asked)
+    plans_to = workflow.dryrun and settings.nodes is not None
+    if not workflow.is_main_process or not (workflow.non_local_exec or plans_to):
+        return asked
+    try:
+        return with_gpus(
+            asked,
+            limits.gpu,
+            limits.runtime_minutes,
+            partitions(),
+            wildcards.model,
+        )
+    except GensightError as error:
+        leave(error)
 
 
 def reading_memory_mb(wildcards, attempt):

@@ -66,7 +66,8 @@ rule generate_local:
     resources:
         gpu=limit_of("gpu"),
         mem_mb=memory_mb,
-        runtime=limit_of("runtime_minutes"),
+        runtime=runtime_minutes,
+        slurm_partition=partition_of,
     params:
         determinants=determinants_of(GENERATIONS),
         ledger=project.config.ledger,
