@@ -34,7 +34,7 @@ CHUNK = 65536
 
 
 class Command:
-    """One running process. `name` is what errors call it, `noise` counts lines that answer nothing."""
+    """One running process; errors call it `name`, and `noise` counts lines that answer nothing."""
 
     def __init__(self, name: str, argv: Sequence[str], variables: Mapping[str, str]) -> None:
         self.name, self.noise = name, 0

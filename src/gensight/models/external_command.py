@@ -109,7 +109,7 @@ def opening(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class ExternalModel:
-    """A started wrapper."""
+    """A started wrapper; `ready` is what it said of itself."""
 
     fit_digest = ""
 
@@ -118,7 +118,7 @@ class ExternalModel:
         self._scratch = Path(tempfile.mkdtemp(prefix="gensight-"))
         self._asked = 0
         try:
-            self._ready = self._start()
+            self.ready = self._start()
         except BaseException:
             self.close()
             raise
@@ -150,6 +150,15 @@ class ExternalModel:
             return self._read(told, turn, folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    @property
+    def noise(self) -> int:
+        """Return how many lines it printed that answer nothing."""
+        return self._command.noise
+
+    def end(self, patience_s: float) -> int | None:
+        """Close its input, and return its status, or None where it had to be ended."""
+        return self._command.end(patience_s)
 
     def close(self) -> None:
         """End the process and remove its files."""
@@ -206,7 +215,7 @@ class ExternalModel:
             images=() if image is None else (image,),
             detail=told.get("detail"),
             peak_memory_gb=told.get("peak_memory_gb"),
-            device=told.get("device") or self._ready.get("device"),
+            device=told.get("device") or self.ready.get("device"),
             setup=self._setup(turn, image, {**facts, **(told.get("setup") or {})}),
         )
 
@@ -225,7 +234,7 @@ class ExternalModel:
                 "quantisation": None,
                 "offload": None,
                 "libraries": {},
-                **(self._ready.get("setup") or {}),
+                **(self.ready.get("setup") or {}),
                 **{name: value for name, value in facts.items() if name != "used_size"},
                 "seed": turn.seed,
                 "batch_size": 1,

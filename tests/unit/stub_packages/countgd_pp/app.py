@@ -1,0 +1,45 @@
+import argparse
+from pathlib import Path
+
+import numpy as np
+import torch
+
+CONF_THRESH = 0.23
+
+
+class _Model:
+    def state_dict(self):
+        return dict.fromkeys(["backbone.weight", "head.weight"])
+
+    def to(self, device):
+        return self
+
+
+def get_args_parser():
+    parser = argparse.ArgumentParser("stub", add_help=False)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--pretrain_model_path", default="checkpoints/countgd_plusplus.pth")
+    return parser
+
+
+def get_device():
+    return torch.device("cuda")
+
+
+def build_model_and_transforms(args):
+    assert Path("app.py").exists(), "it reads files beside itself"
+    assert Path(args.pretrain_model_path).exists()
+    print("building")
+    return _Model(), "transform"
+
+
+def predict(
+    model, transform, image, positive_text, positive_prompts, negative_texts, negative_prompts,
+    device,
+):  # fmt: skip
+    """Find as many boxes as the phrase has letters, fewer above a threshold."""
+    assert positive_prompts == {"image": image, "points": []}
+    assert (transform, negative_texts, negative_prompts) == ("transform", [], [])
+    scores = np.linspace(0.2, 1, len(positive_text))
+    kept = scores[scores > CONF_THRESH]
+    return np.zeros((len(kept), 4)), kept

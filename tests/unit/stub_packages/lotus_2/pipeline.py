@@ -1,0 +1,5 @@
+from diffusers import FluxPipeline
+
+
+class Lotus2Pipeline(FluxPipeline):
+    pass
