@@ -1,5 +1,6 @@
 """The conformance checks: a wrapper that keeps to the protocol passes, and each fault is named."""
 
+import pytest
 from click.testing import CliRunner
 from external_rig import GENERATION, ROOT, generation_of, write_wrapper
 
