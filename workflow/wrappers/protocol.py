@@ -97,6 +97,7 @@ def _answered(model: Any, turn: dict[str, Any]) -> dict[str, Any]:
         torch.cuda.reset_peak_memory_stats()
     try:
         answer = dict(model.answer(turn), id=turn["id"])
+        json.dumps(answer)  # a number of numpy, say, costs this answer alone
     except Exception as error:
         traceback.print_exc()
         return dict(_told(error), id=turn["id"])

@@ -69,6 +69,17 @@ DEFAULTS = {
 
 PROTOCOL = 1
 WRAPPERS = Path("workflow/wrappers")
+#: What may stand in an answer, beside the outcome; everything may be missing or null.
+KINDS = {
+    "text": str,
+    "image": str,
+    "array": str,
+    "json": str,
+    "detail": str,
+    "device": str,
+    "setup": dict,
+    "peak_memory_gb": int | float,
+}
 
 
 def open_model(
@@ -197,6 +208,9 @@ class ExternalModel:
         outcome = told.get("outcome")
         if outcome not in MODEL_OUTCOMES:
             raise AnswerError(f"{self._name}: its outcome is {outcome!r}, which is none of a model")
+        for key, kind in KINDS.items():
+            if not isinstance(told.get(key), kind | None):
+                raise AnswerError(f"{self._name}: '{key}' is {told[key]!r}")
         image, facts, text = None, {}, told.get("text")
         if told.get("image") is not None:
             image = _checked(read_inside(folder, told["image"]))
