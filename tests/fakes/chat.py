@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from fakes.billing import Asked, Fault, Painted, Price, Used, picture_tokens, text_tokens
+from fakes.billing import OK, Asked, Fault, Painted, Price, Used, picture_tokens, text_tokens
 from fakes.faults import Answer, retry_after_s
 from fakes.server import Fake
 from fakes.wire import Raw
@@ -212,6 +212,12 @@ class VllmFake(ChatFake):
     """A server of one's own: it charges nothing and has whatever model it is asked for."""
 
     PREFIX = "/v1"
+
+    def handle(self, raw: Raw, time_s: float) -> tuple[Answer | None, Fault]:
+        """Say that it is well to whoever asks, which is nothing that a provider would bill."""
+        if (raw.method, raw.path) == ("GET", "/health"):
+            return Answer(200, b""), OK
+        return super().handle(raw, time_s)
 
     def knows(self, model: str) -> bool:
         return bool(model)

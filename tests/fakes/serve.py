@@ -3,6 +3,9 @@
 The port file appears when the fake listens and holds the number of its port. A line of the journal
 is in its file before the reply is sent. The process ends after --stop-after seconds or on SIGTERM;
 with 1 and the errors on stderr if the fake itself failed.
+
+It can be a server that a spec starts: on --port, which it says on stderr when it listens, after a
+--start-after pause, and dying with status 3 when a paid request comes after --die-after others.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from fakes import wire
 from fakes.anthropic import AnthropicFake
 from fakes.ark import ArkFake
 from fakes.bfl import BFLFake
@@ -47,6 +51,8 @@ SCENARIOS = {
     "slow": "default slow delay_s=0.3",
 }
 LONGEST_START_S = 60.0
+#: The exit status of a fake that dies.
+DEATH = 3
 TESTS = Path(__file__).parents[1]
 
 
@@ -58,8 +64,16 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         fake = _fake(told)
         fake.journal = Journal(told.journal)
+        if told.die_after is not None:
+            fake = _mortal(fake, told.die_after)
+        fake.wanted_port = told.port
+        if stop.wait(told.start_after):
+            return 0
         with fake:
-            _write(Path(told.port_file), str(fake.port))
+            if told.port:
+                print(f"fake {told.provider}: listens on port {fake.port}", file=sys.stderr)
+            if told.port_file is not None:
+                _write(Path(told.port_file), str(fake.port))
             stop.wait(told.stop_after)
     except Exception as error:
         print(f"fake {told.provider}: {type(error).__name__}: {error}", file=sys.stderr)
@@ -79,10 +93,30 @@ def _fake(told: argparse.Namespace) -> Fake:
     )
 
 
+def _mortal(fake: Fake, lives: int) -> Fake:
+    """Let a fake die, as programs do, when one paid request comes after so many others."""
+    decide, lock, left = fake.handle, threading.Lock(), [lives]
+
+    def handle(raw: wire.Raw, time_s: float) -> Any:
+        if raw.method == "POST":
+            with lock:
+                if not left[0]:
+                    print("fake: RuntimeError: the device is lost", file=sys.stderr, flush=True)
+                    os._exit(DEATH)
+                left[0] -= 1
+        return decide(raw, time_s)
+
+    fake.handle = handle  # type: ignore[method-assign]
+    return fake
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="fakes.serve", description=__doc__)
     parser.add_argument("provider", choices=sorted(FAKES))
-    parser.add_argument("--port-file", required=True)
+    parser.add_argument("--port-file")
+    parser.add_argument("--port", type=int, default=0, help="0: any that is free")
+    parser.add_argument("--start-after", type=float, default=0.0, help="seconds before it listens")
+    parser.add_argument("--die-after", type=int, help="paid requests that it lives for")
     parser.add_argument("--journal", required=True)
     parser.add_argument("--scenario", default="ok")
     parser.add_argument("--results", help="a checkout's results: answers are then painted truly")

@@ -43,6 +43,8 @@ class Fake:
         # An empty journal is false, and yet it is the one that was given.
         self.journal = Journal() if journal is None else journal
         self.errors: list[BaseException] = []
+        #: The port to listen on; 0: any that is free.
+        self.wanted_port = 0
         if unknown := sorted(self.scenario.faults - set(FAULTS)):
             raise ValueError(f"no fake knows the fault '{unknown[0]}'")
         self._attempts: Counter[str] = Counter()

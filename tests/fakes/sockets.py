@@ -22,7 +22,7 @@ POLL_S = 0.02
 
 
 class Server(ThreadingHTTPServer):
-    """Listens on a free port of loopback, a thread per connection, until it is stopped."""
+    """Listens on a port of loopback, a thread per connection, until it is stopped."""
 
     daemon_threads = True
     request_queue_size = 256
@@ -32,7 +32,7 @@ class Server(ThreadingHTTPServer):
         self.stopping = threading.Event()
         self._open: set[socket.socket] = set()
         self._loop = threading.Thread(target=self.serve_forever, args=[POLL_S], daemon=True)
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(("127.0.0.1", fake.wanted_port), Handler)
 
     def server_bind(self) -> None:
         # Without HTTPServer's look-up of the host's name, which asks the network.
