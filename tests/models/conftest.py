@@ -52,15 +52,20 @@ class TinyCopies:
 
 def builders():
     """Return {name: function that saves a copy into a folder}."""
-    from gensight.models import _torch
-
-    _torch.load_torch("tests")
     import tiny_diffusers
     import tiny_transformers
 
     return {**tiny_transformers.BUILDERS, **tiny_diffusers.BUILDERS}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _torch_first():
+    from gensight.models import _torch
+
+    # One thread: where tests run side by side, more of them wait for each other.
+    _torch.load_torch("tests").set_num_threads(1)
+
+
 @pytest.fixture(scope="session")
-def tiny(tmp_path_factory):
+def tiny(_torch_first, tmp_path_factory):
     return TinyCopies(tmp_path_factory.mktemp("tiny"))

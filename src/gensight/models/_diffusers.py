@@ -160,9 +160,9 @@ def _parts(
             model_class, folder, component, f"{name}/{component}", dtype, settings, **how
         )
         if component in quantise:
-            quantisation[component] = _told(config.quant_mapping[component].to_dict())
+            quantisation[component] = told_quantisation(config.quant_mapping[component].to_dict())
         elif stored[component] is not None:
-            quantisation[component] = _told(stored[component])
+            quantisation[component] = told_quantisation(stored[component])
     return parts, quantisation
 
 
@@ -201,11 +201,11 @@ def _load(
     except (OSError, ValueError, RuntimeError) as error:
         # What a library refuses by itself, e.g. a file that is not there or of another shape.
         raise GensightError(f"{where}: {' '.join(str(error).split())[:400]}") from error
-    check_loading(where, {**info, "unexpected_keys": _strangers(info, settings)})
+    check_loading(where, {**info, "unexpected_keys": strangers(info, settings)})
     return model.eval()
 
 
-def _strangers(info: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+def strangers(info: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
     """Return the unexpected keys that neither quantisation nor the spec explains."""
     allowed = [QUANTISED_BESIDE, *map(re.compile, settings["ignored_keys"])]
     keys = map(str, info.get("unexpected_keys") or ())
@@ -219,8 +219,10 @@ def _stored_quantisation(folder: Path) -> dict[str, Any] | None:
     return json.loads(path.read_text(encoding="utf-8")).get("quantization_config")
 
 
-def _told(config: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: str(config[key]) for key in TOLD if config.get(key) is not None}
+def told_quantisation(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an answer's setup tells of a stored or wanted quantisation."""
+    found = {key: config[key] for key in TOLD if config.get(key) is not None}
+    return {key: getattr(value, "value", value) for key, value in found.items()}
 
 
 def _to_quantise(

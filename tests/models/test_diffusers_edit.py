@@ -1,0 +1,278 @@
+"""Editors of diffusers on tiny copies: calls, sizes, equal bytes, and what cannot be answered."""
+
+import json
+
+import numpy as np
+import pytest
+from whole_cells import SIZES, WholeCell, picture, turn
+
+from gensight.errors import AnswerError, SpecError
+from gensight.images import decode_rgb, fit_long_side, inspect
+from gensight.models import Part, Site, Turn, diffusers_edit
+from gensight.models._editors import PIPELINES
+
+FOLDERS = {
+    "Flux2KleinPipeline": "flux2_klein",
+    "Flux2Pipeline": "flux2",
+    "GlmImagePipeline": "glm_image",
+    "OmniGenPipeline": "omnigen",
+    "QwenImageEditPlusPipeline": "qwen_edit_plus",
+}
+#: What keeps an answer short; Qwen's schedule divides by zero with a single step.
+SHORT = {
+    "Flux2KleinPipeline": {"num_inference_steps": 1, "max_sequence_length": 64},
+    "Flux2Pipeline": {"num_inference_steps": 1, "max_sequence_length": 64},
+    "GlmImagePipeline": {"num_inference_steps": 1},
+    "OmniGenPipeline": {"num_inference_steps": 1},
+    "QwenImageEditPlusPipeline": {
+        "num_inference_steps": 2,
+        "negative_prompt": " ",
+        "true_cfg_scale": 4.0,
+    },
+}
+BLACK, WHITE = (0, 0, 0), (255, 255, 255)
+
+
+@pytest.fixture(autouse=True)
+def _small_views(monkeypatch):
+    """Qwen's editor shows its parts the picture at a megapixel, which is slow, not different."""
+    from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit_plus as module
+
+    monkeypatch.setattr(module, "VAE_IMAGE_SIZE", 128 * 128)
+    monkeypatch.setattr(module, "CONDITION_IMAGE_SIZE", 128 * 128)
+
+
+@pytest.fixture
+def opened(tiny):
+    """Return a function that opens a pipeline's tiny copy, whose answers are short."""
+
+    def _open(pipeline, **settings):
+        return diffusers_edit.open_model({**block_of(tiny, pipeline), **settings}, [], Site())
+
+    return _open
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """Return a function that lets an opened model's calls pass, and keeps their arguments."""
+
+    def _record(adapter):
+        calls, kind = [], type(adapter.loaded.pipeline)
+        call = kind.__call__
+
+        def _kept(pipeline, **arguments):
+            calls.append(arguments)
+            return call(pipeline, **arguments)
+
+        monkeypatch.setattr(kind, "__call__", _kept)
+        return calls
+
+    return _record
+
+
+def block_of(tiny, pipeline):
+    folder = str(tiny[FOLDERS[pipeline]])
+    return {"pipeline": pipeline, "model": folder, **SHORT[pipeline]}
+
+
+def setup_of(reply):
+    return json.loads(reply.setup)
+
+
+def test_all_pipelines_have_a_copy_and_a_choice():
+    choices = diffusers_edit.CHOICES["pipeline"]
+    assert sorted(FOLDERS) == sorted(PIPELINES) == [name for name in choices if name]
+
+
+@pytest.mark.parametrize("pipeline", sorted(FOLDERS))
+def test_a_picture_comes_back_at_the_size_that_was_asked_for(opened, recorded, pipeline):
+    adapter = opened(pipeline)
+    calls = recorded(adapter)
+    reply = adapter.answer(turn(picture(200, 150), "Paint it."))
+    used = PIPELINES[pipeline].sides.like(200, 150)
+    assert (calls[0]["width"], calls[0]["height"]) == used
+    assert setup_of(reply)["sizes"] == {
+        "sent": [200, 150],
+        "used": list(used),
+        "returned": list(used),
+    }
+    info = inspect(reply.images[0])
+    assert (info.kind, info.bit_depth, info.upright_size) == ("png", 8, used)
+    assert decode_rgb(reply.images[0], matte=BLACK).std() > 0
+    assert reply.outcome == "ok" and reply.device == "cpu" and reply.peak_memory_gb is None
+    assert reply.usage is None and adapter.fit_digest == ""
+
+
+def test_the_setup_says_how_it_was_made_and_not_where(opened, tiny):
+    reply = opened("Flux2Pipeline", assumed_revision="main").answer(turn(picture(64, 64)))
+    told = setup_of(reply)
+    assert sorted(told) == [
+        "batch_size",
+        "dtype",
+        "libraries",
+        "offload",
+        "quantisation",
+        "revision",
+        "seed",
+        "sizes",
+        "weights",
+    ]
+    assert (told["weights"], told["dtype"], told["seed"]) == ("flux2", "float32", 5)
+    assert (told["batch_size"], told["offload"], told["quantisation"]) == (1, None, None)
+    assert sorted(told["libraries"]) == ["accelerate", "diffusers", "torch", "transformers"]
+    assert all(told["libraries"].values())
+    assert str(tiny["flux2"].parent) not in reply.setup
+
+
+def test_flux2_is_shown_the_whole_picture(opened, recorded):
+    """Its own handling would cut 250x190 to 240x176 around the centre, and lose the edges."""
+    adapter = opened("Flux2Pipeline")
+    calls = recorded(adapter)
+    adapter.answer(turn(picture(250, 190)))
+    shown = calls[0]["image"][0]
+    assert shown.size == (256, 192)
+    pipeline = adapter.loaded.pipeline
+    kept = pipeline.image_processor.preprocess(shown, height=192, width=256, resize_mode="crop")
+    assert np.array_equal(
+        np.rint((kept[0].permute(1, 2, 0).numpy() + 1) * 127.5).astype(np.uint8), np.asarray(shown)
+    )
+
+
+def test_omnigen_names_its_picture_in_the_text(opened, recorded):
+    adapter = opened("OmniGenPipeline")
+    calls = recorded(adapter)
+    adapter.answer(turn(picture(64, 64), "Paint it."))
+    assert calls[0]["prompt"] == "<img><|image_1|></img> Paint it."
+
+
+def test_guidance_acts_only_with_a_negative_prompt(opened):
+    """Told by the pictures: guided and unguided differ, and so do two scales."""
+    shown = turn(picture(64, 64))
+    by_scale = [
+        opened("QwenImageEditPlusPipeline", true_cfg_scale=scale).answer(shown).images
+        for scale in (2.0, 6.0)
+    ]
+    plain = opened("QwenImageEditPlusPipeline", true_cfg_scale=1.0, negative_prompt=None)
+    assert len({*by_scale, plain.answer(shown).images}) == 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"true_cfg_scale": 4.0, "negative_prompt": None}, "only with a negative prompt"),
+        ({"true_cfg_scale": None, "negative_prompt": None}, "only with a negative prompt"),
+        ({"true_cfg_scale": 1.0}, "uses it only with a true_cfg_scale above 1"),
+        ({"img_guidance_scale": 2.0}, "img_guidance_scale: QwenImageEditPlusPipeline does not"),
+        ({"num_steps": 3}, "num_steps"),
+        ({"assumed_num_inference_steps": 3}, "assumed_num_inference_steps is given too"),
+    ],
+)
+def test_settings_that_would_not_act_are_refused(opened, settings, words):
+    with pytest.raises(SpecError, match=words):
+        opened("QwenImageEditPlusPipeline", **settings)
+
+
+def test_a_distilled_model_is_not_guided(opened):
+    with pytest.raises(SpecError, match="is distilled and ignores it"):
+        opened("Flux2KleinPipeline", guidance_scale=4.0)
+    opened("Flux2KleinPipeline", guidance_scale=1.0)
+
+
+def test_a_turn_without_a_picture_is_told(opened):
+    with pytest.raises(SpecError, match="the prompt shows no picture"):
+        opened("Flux2Pipeline").answer(turn(None))
+
+
+def test_a_turn_of_two_pictures_follows_the_first(opened, recorded):
+    adapter = opened("Flux2Pipeline")
+    calls = recorded(adapter)
+    parts = (
+        Part("image", image=picture(128, 64)),
+        Part("text", text="Redraw"),
+        Part("image", image=picture(64, 96, seed=3)),
+        Part("text", text="like this."),
+    )
+    adapter.answer(Turn(parts, {"kind": "mask"}, seed=1))
+    assert [shown.size for shown in calls[0]["image"]] == [(128, 64), (64, 96)]
+    assert (calls[0]["width"], calls[0]["height"]) == (128, 64)
+    assert calls[0]["prompt"] == "Redraw\n\nlike this."
+
+
+@pytest.mark.parametrize("pipeline", sorted(FOLDERS))
+def test_an_answer_depends_on_its_seed_and_not_on_its_place(opened, pipeline):
+    import torch
+
+    adapter = opened(pipeline)
+    shown = picture(96, 64)
+    first = adapter.answer(turn(shown, seed=7)).images
+    torch.manual_seed(99)
+    assert adapter.answer(turn(shown, seed=8)).images != first
+    assert adapter.answer(turn(shown, seed=7)).images == first
+
+
+def spoilt(adapter, value):
+    """Set the last bias of the decoder of a loaded pipeline, so that all it paints is that."""
+    import torch
+
+    last = adapter.loaded.pipeline.vae.decoder.conv_out
+    with torch.no_grad():
+        last.weight.zero_()
+        last.bias.fill_(value)
+
+
+def test_nan_is_an_error_that_names_the_number_type(opened):
+    adapter = opened("Flux2Pipeline", dtype="bfloat16")
+    spoilt(adapter, float("nan"))
+    with pytest.raises(AnswerError, match=r"12288 of 12288 numbers NaN .* in bfloat16"):
+        adapter.answer(turn(picture(64, 64)))
+
+
+def test_black_is_an_answer(opened):
+    adapter = opened("Flux2Pipeline")
+    spoilt(adapter, -1.0)
+    reply = adapter.answer(turn(picture(64, 64)))
+    assert reply.outcome == "ok"
+    assert not decode_rgb(reply.images[0], matte=WHITE).any()
+
+
+@pytest.mark.parametrize("pipeline", ["Flux2Pipeline", "QwenImageEditPlusPipeline"])
+def test_a_whole_cell(tiny, tmp_path, monkeypatch, pipeline):
+    monkeypatch.chdir(tmp_path)
+    cell = WholeCell("diffusers_edit", block_of(tiny, pipeline))
+    rows, asked = cell.run()
+    assert asked == len(SIZES) and [row.outcome for row in rows] == ["ok"] * len(SIZES)
+    sides = PIPELINES[pipeline].sides
+    for row, size in zip(rows, SIZES, strict=True):
+        sent = fit_long_side(*size)
+        told = setup_of(row)["sizes"]
+        assert told["sent"] == list(sent)
+        assert told["used"] == told["returned"] == list(sides.like(*sent))
+        assert list(inspect(row.image["bytes"]).upright_size) == told["returned"]
+    assert [row.warm_up for row in rows] == [True] * 3 + [False] * 2
+    assert all(row.latency_s > 0 and row.device == "cpu" for row in rows)
+    again, asked = cell.run()
+    assert again == rows and asked == 0
+    # In another shard, alone, with nothing kept: the same bytes.
+    (last,), asked = cell.run(ranks=(4, 5), ledger="another")
+    assert asked == 1 and last.image == rows[4].image and last.setup == rows[4].setup
+
+
+def test_a_cell_keeps_what_it_can_and_tells_what_it_cannot(tiny, tmp_path, monkeypatch):
+    """A picture that becomes NaN costs that question alone; here, those that lie."""
+    import torch
+    from diffusers import AutoencoderKLFlux2
+
+    monkeypatch.chdir(tmp_path)
+    cell = WholeCell(
+        "diffusers_edit", block_of(tiny, "Flux2Pipeline"), [(640, 64), (64, 640), (64, 640)]
+    )
+    decode = AutoencoderKLFlux2.decode
+
+    def _spoilt(self, latents, **options):
+        made = decode(self, latents, **options)[0]
+        return (torch.full_like(made, float("nan")) if made.shape[2] < made.shape[3] else made,)
+
+    monkeypatch.setattr(AutoencoderKLFlux2, "decode", _spoilt)
+    rows, _ = cell.run(unresolved="keep")
+    assert [row.outcome for row in rows] == ["error", "ok", "ok"]
+    assert "NaN" in rows[0].detail and "float32" in rows[0].detail and rows[0].image is None
