@@ -144,7 +144,7 @@ def qwen_edit_plus(folder):
             time_shift_type="exponential",
         ),
         vae=AutoencoderKLQwenImage(
-            base_dim=4,
+            base_dim=2,
             z_dim=4,
             dim_mult=[1, 1, 1, 1],
             num_res_blocks=1,
