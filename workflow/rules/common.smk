@@ -6,7 +6,7 @@ from pathlib import Path
 from gensight import freshness
 from gensight.errors import GensightError
 from gensight.plan import Plan
-from gensight.slurm.partitions import partitions, with_gpus
+from gensight.slurm.partitions import at_most, partitions, with_gpus
 from gensight.specs.project import leave, load_or_exit
 from gensight.specs.protocols import PROVIDERS
 
@@ -107,31 +107,49 @@ def memory_mb(wildcards, attempt):
 
 def runtime_minutes(wildcards, attempt):
     """Return a model's time, more at each attempt: a job that ran out of it gets more."""
-    return project.models[wildcards.model].limits.runtime_minutes * attempt
+    minutes = project.models[wildcards.model].limits.runtime_minutes
+    return at_most(minutes, attempt, partition_of(wildcards), known_partitions())
 
 
 def partition_of(wildcards):
-    """Return the Slurm partition of a model's jobs: the run's, or one that has GPUs.
-
-    The cluster is asked by the process that submits, or that plans to.
-    """
+    """Return the Slurm partition of a model's jobs: the run's, or one that has GPUs."""
+    chosen = set_resource("generate_local", "slurm_partition")
+    if chosen is not None:
+        return chosen
     limits = project.models[wildcards.model].limits
-    settings = workflow.resource_settings
-    asked = (settings.default_resources or {}).get("slurm_partition")
-    asked = getattr(asked, "raw", asked)
-    plans_to = workflow.dryrun and settings.nodes is not None
-    if not workflow.is_main_process or not (workflow.non_local_exec or plans_to):
-        return asked
+    asked = default_resource("slurm_partition")
+    known = known_partitions()
     try:
         return with_gpus(
-            asked,
-            limits.gpu,
-            limits.runtime_minutes,
-            partitions(),
-            wildcards.model,
+            asked, limits.gpu, limits.runtime_minutes, known, wildcards.model
         )
     except GensightError as error:
         leave(error)
+
+
+def known_partitions():
+    """Return the cluster's partitions; the process that submits asks, or that plans to."""
+    plans_to = workflow.dryrun and workflow.resource_settings.nodes is not None
+    submits = workflow.is_main_process and (workflow.non_local_exec or plans_to)
+    return partitions() if submits else ()
+
+
+def default_resource(name):
+    """Return what --default-resources or the profile says of a resource of all rules, or None."""
+    return text_of((workflow.resource_settings.default_resources or {}).get(name))
+
+
+def set_resource(rule, name):
+    """Return what --set-resources or the profile says of a resource of a rule, or None."""
+    return text_of(
+        workflow.resource_settings.overwrite_resources.get(rule, {}).get(name)
+    )
+
+
+def text_of(resource):
+    """Return a resource as it was written; None for one that is not set."""
+    written = getattr(resource, "raw", resource)
+    return None if written is None else str(written)
 
 
 def reading_memory_mb(wildcards, attempt):

@@ -26,6 +26,7 @@ COMMANDS = {
     "audit": "Recompute every derived number that the papers print.",
     "export": "Write the pictures of a result file to a folder.",
     "ledger": "List, explain, move, check and prune the replies that were bought.",
+    "slurm": "Clean up after a run on a cluster that was killed.",
     "archive": "Pack, restore, adopt or verify the results of a checkout.",
     "doctor": "Say what is installed, what can run, and what is missing.",
 }

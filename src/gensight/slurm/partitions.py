@@ -79,7 +79,7 @@ def with_gpus(
     Raises:
         GensightError: it has not, and several others have.
     """
-    names = asked.split(",") if asked else [p.name for p in known if p.is_default]
+    names = _names(asked, known)
     suited = [partition.name for partition in known if partition.suits(gpus, minutes)]
     if gpus == 0 or not suited or set(names) & set(suited):
         return asked
@@ -90,3 +90,19 @@ def with_gpus(
             f"--set-resources generate_local:slurm_partition={suited[0]}"
         )
     return suited[0]
+
+
+def at_most(minutes: int, attempt: int, asked: str | None, known: Sequence[Partition]) -> int:
+    """Return the time of a job at its n-th attempt: n times as much, if the partition gives that.
+
+    `asked` as in `with_gpus`. Slurm leaves a job that asks for more waiting for ever.
+    """
+    names = _names(asked, known)
+    given = [partition.longest_minutes for partition in known if partition.name in names]
+    if not given or None in given:
+        return minutes * attempt
+    return max(minutes, min(minutes * attempt, *(longest for longest in given if longest)))
+
+
+def _names(asked: str | None, known: Sequence[Partition]) -> list[str]:
+    return asked.split(",") if asked else [each.name for each in known if each.is_default]
