@@ -116,7 +116,7 @@ def _act(
 ) -> None:
     for path in verdict.adopted:
         _adopt(files[path], found[path], ledger)
-    _answer_for_lost_replies([files[path] for path in found], ledger)
+    _answer_for_lost_replies(files, found, verdict, ledger)
     _put_times_in_order(files, verdict)
     footers.save()
     if verdict.outdated:
@@ -144,21 +144,29 @@ def _adopt(planned: PlannedFile, footer: Footer, ledger: Path) -> None:
     mark_built(planned.path, footer.content)
 
 
-def _answer_for_lost_replies(planned: Sequence[PlannedFile], ledger: Path) -> None:
+def _answer_for_lost_replies(
+    files: Mapping[str, PlannedFile],
+    found: Mapping[str, Footer],
+    verdict: Freshness,
+    ledger: Path,
+) -> None:
     """Let the generations of a model answer for its keys, where the ledger knows nothing of it.
 
-    The ledger was moved or lost: without this, growing n would ask everything again.
+    The ledger was moved or lost: without this, growing n would ask everything again. Where nothing
+    is to be asked, nothing is written.
     """
     from gensight.runner.adoption import adopt
 
     of_model: dict[str, list[str]] = {}
-    for file in planned:
-        if file.stage == "generations":
-            of_model.setdefault(file.determinants["model"], []).append(file.path)
+    for path, planned in files.items():
+        if planned.stage == "generations":
+            of_model.setdefault(planned.determinants["model"], []).append(path)
     for model, paths in of_model.items():
-        if not any((ledger / kind / model).exists() for kind in ("replies", "adopted")):
+        known = any((ledger / kind / model).exists() for kind in ("replies", "adopted"))
+        if not known and not verdict.current.issuperset(paths):
             for path in paths:
-                adopt(ledger, model, Path(path))
+                if path in found:
+                    adopt(ledger, model, Path(path))
 
 
 def _asks_again(footer: Footer, config: ConfigSpec) -> bool:

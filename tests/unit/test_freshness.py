@@ -392,11 +392,13 @@ def test_a_ledger_that_was_lost_is_answered_for_by_the_generations_that_are_here
     make_here(files[GENERATION])
     if known:
         Path("ledger/replies/oracle").mkdir(parents=True)
-    judge(files, main_process=False)
-    assert not Path("ledger/adopted").exists()
     judge(files)
-    assert len(list(Path("ledger").glob("adopted/oracle/*.parquet"))) == (0 if known else 1)
-    judge(files_of(edited(PROJECT, MASKS, "n", 40)))
+    assert not Path("ledger/adopted").exists(), "nothing is to be asked"
+    grown = files_of(edited(PROJECT, MASKS, "n", 40))
+    judge(grown, main_process=False)
+    assert not Path("ledger/adopted").exists()
+    judge(grown)
+    judge(grown)
     assert len(list(Path("ledger").glob("adopted/oracle/*.parquet"))) == (0 if known else 1)
 
 

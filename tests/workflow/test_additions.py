@@ -92,7 +92,7 @@ def test_the_metric_of_the_documentation(finished: Checkout) -> None:
         "    fit_digest = ''\n"
         "    def answer(self, turn):\n"
         "        return Reply('no_image')\n"
-        "def open_model(generation, held_out):\n"
+        "def open_model(generation, held_out, site):\n"
         "    return Silent()\n"
     )
     finished.write_yaml(
