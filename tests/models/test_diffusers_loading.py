@@ -199,3 +199,33 @@ def test_mismatches_are_told_by_key_and_not_all():
 def test_a_package_that_is_not_there_is_told_with_its_extra():
     with pytest.raises(GensightError, match=r"no_such_package .*pip install 'gensight\[models\]'"):
         _torch.load_package("diffusers_edit", "no_such_package")
+
+
+@pytest.fixture
+def cached(tiny, tmp_path, monkeypatch):
+    """A repository in the hub's cache, in two commits; `main` is the second."""
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    folder = tmp_path / "models--owner--tiny"
+    commits = ["a" * 40, "b" * 40]
+    for commit in commits:
+        shutil.copytree(tiny["marigold_depth"], folder / "snapshots" / commit)
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text(commits[1])
+    return commits
+
+
+@pytest.mark.parametrize(
+    ("settings", "place"), [({}, 1), ({"assumed_revision": "main"}, 1), ({"revision": "a" * 40}, 0)]
+)
+def test_a_repository_is_loaded_at_its_revision_and_the_commit_is_told(cached, settings, place):
+    block = {"model": "owner/tiny", **settings}
+    loaded = diffusers_depth.open_model(block, [], Site()).loaded
+    assert (loaded.weights.name, loaded.revision) == ("owner/tiny", cached[place])
+    assert cached[place] in loaded.pipeline.config["_name_or_path"]
+
+
+def test_a_repository_that_is_not_there_is_told(cached):
+    with pytest.raises(GensightError, match="owner/other"):
+        diffusers_depth.open_model({"model": "owner/other"}, [], Site())

@@ -32,6 +32,8 @@ LIBRARIES = ("diffusers", "transformers")
 PACKAGES = ("accelerate", "diffusers", "transformers")
 QUANTISATIONS = ("nf4",)
 OFFLOADS = ("none", "model_cpu", "sequential")
+#: Characters of a library's own words in an error.
+MOST_TOLD = 400
 #: What bitsandbytes stores beside a quantised weight; the model has no such keys.
 QUANTISED_BESIDE = re.compile(
     r"\.weight\.(absmax|quant_map|nested_absmax|nested_quant_map|quant_state\..+)"
@@ -91,14 +93,10 @@ def load_pipeline(adapter: str, settings: Mapping[str, Any], site: Site, class_n
     dtype, offload = dtype_of(settings), _offload(settings)
     weights = Weights.of(settings, site)
     pipeline_class = getattr(diffusers, class_name)
-    folder = Path(
-        weights.place
-        if weights.is_folder
-        else pipeline_class.download(weights.place, **weights.loading())
-    )
+    folder = _folder(pipeline_class, weights)
     index = _index(folder, weights.name, class_name)
     parts, quantisation = _parts(adapter, folder, weights.name, index, dtype, settings)
-    pipeline = pipeline_class.from_pretrained(folder, **parts)
+    pipeline = pipeline_class.from_pretrained(str(folder), **parts)
     pipeline.set_progress_bar_config(disable=True)
     _place(pipeline, offload)
     return Loaded(
@@ -109,6 +107,20 @@ def load_pipeline(adapter: str, settings: Mapping[str, Any], site: Site, class_n
         quantisation or None,
         None if offload == "none" else offload,
     )
+
+
+def _folder(pipeline_class: Any, weights: Weights) -> Path:
+    """Return the pipeline's folder, got from the hub where it is not in its cache."""
+    if weights.is_folder:
+        return Path(weights.place)
+    try:
+        return Path(pipeline_class.download(weights.place, **weights.loading()))
+    except (OSError, ValueError) as error:
+        told = " ".join(str(error).split())[:MOST_TOLD]
+        raise GensightError(
+            f"{weights.name}: cannot be got from the hub (is it gated, or the network closed?): "
+            f"{told}"
+        ) from error
 
 
 def _offload(settings: Mapping[str, Any]) -> str:
@@ -196,11 +208,11 @@ def _load(
     quantised = {} if config is None else {"quantization_config": config}
     try:
         model, info = model_class.from_pretrained(
-            folder, subfolder=component, dtype=dtype, output_loading_info=True, **quantised
+            str(folder), subfolder=component, dtype=dtype, output_loading_info=True, **quantised
         )
     except (OSError, ValueError, RuntimeError) as error:
         # What a library refuses by itself, e.g. a file that is not there or of another shape.
-        raise GensightError(f"{where}: {' '.join(str(error).split())[:400]}") from error
+        raise GensightError(f"{where}: {' '.join(str(error).split())[:MOST_TOLD]}") from error
     check_loading(where, {**info, "unexpected_keys": strangers(info, settings)})
     return model.eval()
 
