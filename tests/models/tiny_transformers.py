@@ -226,8 +226,8 @@ def sam3(folder):
     Sam3Processor(image_processor=pictures, tokenizer=tokenizer).save_pretrained(folder)
 
 
-def qwen3vl(folder):
-    tokenizer = qwen_tokenizer()
+def qwen3vl(folder, tokenizer=None):
+    tokenizer = tokenizer or qwen_tokenizer()
     config = Qwen3VLConfig(
         text_config=language(
             tokenizer,

@@ -5,6 +5,7 @@ Sources: transformers 5.24, `from_pretrained` with `output_loading_info`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,8 @@ LOADING = {
     "dtype": None,
     "assumed_dtype": None,
     "bf16_only": False,
+    # Regular expressions of keys that a checkpoint may have beyond its model's.
+    "ignored_keys": [],
 }
 
 
@@ -93,7 +96,7 @@ def open_pretrained(
         )
     except (OSError, ValueError) as error:
         raise GensightError(_not_loaded(where, error)) from None
-    check_loading(where, report)
+    check_loading(where, {**report, "unexpected_keys": _strangers(report, settings)})
     return Opened(
         loaded.to(device()).eval(),
         made,
@@ -102,6 +105,13 @@ def open_pretrained(
         dtype,
         device(),
     )
+
+
+def _strangers(report: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    """Return the unexpected keys that the spec does not name."""
+    allowed = [re.compile(pattern) for pattern in settings["ignored_keys"]]
+    keys = map(str, report.get("unexpected_keys") or ())
+    return [key for key in keys if not any(pattern.search(key) for pattern in allowed)]
 
 
 def _not_loaded(where: str, error: Exception) -> str:

@@ -5,9 +5,9 @@ greatest number of the map, which stand in the answer's setup. Which end is near
 model has it: `output_space` of its spec says what grey is linear in.
 
 The processor brings the picture to the size that its own file names. Depth Anything's keeps the
-aspect and takes the side that changes less to 518; its repository takes the shorter side there, so
-that pictures of other shapes than a square are looked at smaller here (transformers 5.24,
-`DPTImageProcessor`).
+aspect and takes the side that changes less to 518, where its repository takes the shorter side: of
+pictures 1024 long, those flatter than 3 to 1 (KITTI's) are looked at smaller here (transformers
+5.24, `DPTImageProcessor`).
 """
 
 from __future__ import annotations
