@@ -271,6 +271,7 @@ def test_the_same_game_is_told_in_the_same_words():
         ('{"action": "propose", "phrases": ["cup"], "why": "it is red"}', "propose"),
         ('```json\n{"action": "give_up"}\n```', "give_up"),
         ('\n```\n{"action": "give_up"}\n```\n', "give_up"),
+        ('Is {"action": "accept"} right?</think>\n{"action": "give_up"}', "give_up"),
         ('{"action": "retry", "phrases": null, "boxes": [[0, 0, 1, 1.5]]}', "retry"),
     ],
 )

@@ -21,6 +21,7 @@ ACTIONS = (*PROPOSALS, "accept", "give_up")
 ASSUMED_MOST_ASKED = 8
 #: What is quoted of a reply or a phrase in an error.
 LONGEST_QUOTED = 60
+END_OF_THOUGHTS = "</think>"
 FENCED = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
 
 TASK = """\
@@ -133,7 +134,8 @@ def read_reply(text: str, masks_shown: int) -> Action:
 
 
 def _object(text: str) -> dict[str, Any]:
-    inner = text.strip()
+    # Where the server does not take thoughts out of a reply, they stand before it.
+    inner = text.rpartition(END_OF_THOUGHTS)[2].strip()
     fenced = FENCED.fullmatch(inner)
     try:
         told = json.loads(fenced[1] if fenced else inner)
