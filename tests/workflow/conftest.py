@@ -106,6 +106,13 @@ class Checkout:
         assert old in text, f"{name} does not hold {old!r}"
         path.write_text(text.replace(old, new))
 
+    def add_protocol(self, source: str) -> None:
+        """Give the copy a local protocol `stand_in`, whose adapter is this module."""
+        (self.folder / "src/gensight/models/stand_in.py").write_text(source)
+        last = '    "published": Protocol("published"),\n'
+        line = '    "stand_in": Protocol("local"),\n'
+        self.replace("src/gensight/specs/protocols.py", last, line + last)
+
     def adapter_calls(self) -> int:
         """Return how many replies the ledger holds that were asked for here."""
         return len(list((self.folder / "ledger" / "replies").rglob("*.json")))

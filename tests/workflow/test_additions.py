@@ -85,7 +85,7 @@ def test_the_metric_of_the_documentation(finished: Checkout) -> None:
     """It also meets answers that failed: one model returns no picture at all."""
     library = finished.folder / "src/gensight"
     (library / "metrics/dice.py").write_text(example("adding-a-metric.md", "python"))
-    (library / "models/transformers_chat.py").write_text(
+    finished.add_protocol(
         "from gensight.models import Reply\n"
         "VERSION = 1\nREADS_TRUTH = False\nDEFAULTS = {}\n"
         "class Silent:\n"
@@ -97,7 +97,7 @@ def test_the_metric_of_the_documentation(finished: Checkout) -> None:
     )
     finished.write_yaml(
         "config/models/silent.yaml",
-        {"adapter": "transformers_chat", "display": {"label": "Silent"}},
+        {"adapter": "stand_in", "display": {"label": "Silent"}},
     )
     metrics = ["giou", "ciou", "query_sensitivity", "dice"]
     finished.edit("config/benchmarks/scenes_segmentation.yaml", scorers__mask__metrics=metrics)

@@ -55,11 +55,11 @@ def open_model(generation, held_out, site):
 def add_slow_model(checkout: Checkout, **generation: object) -> Path:
     """Give a checkout a local protocol's adapter, and a model on it."""
     journal = checkout.folder / "journal"
-    (checkout.folder / "src/gensight/models/transformers_chat.py").write_text(SLOW_ADAPTER)
+    checkout.add_protocol(SLOW_ADAPTER)
     block = {"seconds": 0.0, "journal": str(journal), "stop_at": None, **generation}
     checkout.write_yaml(
         "config/models/slow.yaml",
-        {"adapter": "transformers_chat", "generation": block, "display": {"label": "Slow"}},
+        {"adapter": "stand_in", "generation": block, "display": {"label": "Slow"}},
     )
     checkout.edit("config/config.yaml", run__models=["slow"], run__tables=[])
     checkout.edit("config/config.yaml", run__benchmarks=["scenes_counting"], run__prompts=["mid"])
@@ -188,10 +188,10 @@ def open_model(generation, held_out, site):
 def test_bad_answers_are_invalid_and_the_rest_goes_on(checkout: Checkout) -> None:
     import pyarrow.parquet as pq
 
-    (checkout.folder / "src/gensight/models/transformers_chat.py").write_text(BAD_ANSWERS)
+    checkout.add_protocol(BAD_ANSWERS)
     checkout.write_yaml(
         "config/models/broken.yaml",
-        {"adapter": "transformers_chat", "display": {"label": "Broken"}},
+        {"adapter": "stand_in", "display": {"label": "Broken"}},
     )
     checkout.edit("config/config.yaml", run__models=["broken", "oracle"], run__tables=["counting"])
     checkout.edit("config/config.yaml", run__benchmarks=["scenes_counting"], run__prompts=["mid"])
