@@ -14,7 +14,12 @@ from gensight.models import Part, Site, Turn
 from gensight.models.external_command import WRAPPERS, open_model
 
 ROOT = Path(__file__).resolve().parents[2]
-GENERATION = {"wrapper": "made", "wrapper_version": 1, "start_timeout_s": 60}
+GENERATION = {
+    "wrapper": "made",
+    "wrapper_version": 1,
+    "start_timeout_s": 60,
+    "answer_timeout_s": 60,
+}
 FORM = {"kind": "mask", "foreground": [255, 255, 255], "background": [0, 0, 0]}
 
 

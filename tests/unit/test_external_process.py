@@ -154,16 +154,19 @@ def test_one_that_does_not_end_by_itself_is_ended(tmp_path, monkeypatch):
 
 
 def test_nothing_is_left_when_the_job_is_killed(tmp_path):
-    write_wrapper(tmp_path, f"time.sleep({LONG_S})")
     pid_file = tmp_path / "pid"
+    # While it answers, it does not see that its input ends.
+    body = f"""
+        open({str(pid_file)!r}, "w").write(str(os.getpid()))
+        time.sleep({LONG_S})
+    """
+    write_wrapper(tmp_path, body)
     job = f"""
         import sys
         sys.path.insert(0, {str(ROOT / "tests/unit")!r})
         from pathlib import Path
         from external_rig import opened, turn
-        model = opened(Path({str(tmp_path)!r}))
-        Path({str(pid_file)!r}).write_text(str(model._command._process.pid))
-        model.answer(turn())
+        opened(Path({str(tmp_path)!r})).answer(turn())
     """
     variables = {**os.environ, "TMPDIR": str(tmp_path)}
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(job)], env=variables)
