@@ -17,8 +17,7 @@ import numpy as np
 
 from gensight.errors import AnswerError
 from gensight.images import encode_png
-
-HIGHEST = 65535
+from gensight.models._grey import stretched
 
 
 def read_inside(folder: Path, name: Any) -> bytes:
@@ -52,21 +51,14 @@ def picture_of_array(content: bytes) -> tuple[bytes, dict[str, Any]]:
     """
     array = _array(content)
     if array.ndim == 2 and array.dtype.kind == "f":
-        return _stretched(array)
+        picture, low, high = stretched(array)
+        return picture, {"min": low, "max": high}
     if array.dtype == bool:
         array = array.astype(np.uint8) * np.uint8(255)
     try:
         return encode_png(array), {}
     except ValueError as error:
         raise AnswerError(f"what it made is no picture: {error}") from None
-
-
-def _stretched(array: np.ndarray) -> tuple[bytes, dict[str, Any]]:
-    """Return floats as round(65535 (value - min) / (max - min)); all equal ones become 0."""
-    wide = array.astype(np.float64)
-    low, high = float(wide.min()), float(wide.max())
-    levels = (wide - low) * (HIGHEST / (high - low) if high > low else 0.0)
-    return encode_png(np.rint(levels).astype(np.uint16)), {"min": low, "max": high}
 
 
 def _array(content: bytes) -> np.ndarray:
