@@ -1,6 +1,7 @@
 """Whole cells of a model that runs here, made by the stages themselves in the current folder."""
 
 import numpy as np
+from written_specs import write_spec
 
 from gensight.images import encode_png
 from gensight.models import Part, Turn
@@ -68,5 +69,6 @@ class WholeCell:
             "exif": "apply",
             "requests": REQUESTS,
         }
+        write_spec("m", {"adapter": self.adapter})
         counts = generate("samples.parquet", "requests.parquet", "g.parquet", ledger, plan, config)
         return list(RowFile("g.parquet", Generation)), counts.asked

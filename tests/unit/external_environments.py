@@ -13,6 +13,7 @@ import PIL
 from external_rig import ROOT, generation_of
 
 from gensight.models import Site
+from gensight.specs.model import LimitsSpec
 
 STUBS = Path(__file__).parent / "stub_packages"
 MODELS = (
@@ -53,8 +54,8 @@ def environment(folder, name):
         path.parent.mkdir()
         path.write_text(CHECKPOINT)
     generation["assumed_revision"] = committed(repository)
-    generation["start_timeout_s"] = generation["answer_timeout_s"] = 120
-    return generation, Site(root=ROOT, environments={name: str(prefix)})
+    limits = LimitsSpec(start_timeout_s=120, answer_timeout_s=120)
+    return generation, Site(root=ROOT, environments={name: str(prefix)}, limits=limits)
 
 
 def hub(folder, name):

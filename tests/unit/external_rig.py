@@ -12,14 +12,14 @@ from PIL import Image
 
 from gensight.models import Part, Site, Turn
 from gensight.models.external_command import WRAPPERS, open_model
+from gensight.specs.model import LimitsSpec
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATION = {
     "wrapper": "made",
     "wrapper_version": 1,
-    "start_timeout_s": 60,
-    "answer_timeout_s": 60,
 }
+LIMITS = {"start_timeout_s": 60.0, "answer_timeout_s": 60.0}
 FORM = {"kind": "mask", "foreground": [255, 255, 255], "background": [0, 0, 0]}
 
 
@@ -63,6 +63,7 @@ def write_wrapper(root, answer, *, load="", setup="{}", version=1, name="made"):
     (folder / f"{name}.py").write_text("\n".join(parts) + "\n")
 
 
-def opened(root, **generation):
+def opened(root, limits=LIMITS, **generation):
     """Open the wrapper that a test has written below `root`."""
-    return open_model({**GENERATION, **generation}, [], Site(root=root))
+    site = Site(root=root, limits=LimitsSpec(**limits))
+    return open_model({**GENERATION, **generation}, [], site)

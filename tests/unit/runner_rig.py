@@ -17,7 +17,7 @@ from sent_requests import PNG
 
 from gensight import providers
 from gensight.digests import digest_of
-from gensight.models import Part, Turn
+from gensight.models import Part, Site, Turn
 from gensight.outcomes import MODEL_OUTCOMES
 from gensight.providers.prices import PriceList
 from gensight.runner.book import Book, book_path
@@ -119,7 +119,7 @@ class Rig:
             budget=None if self.budget is None else BudgetSpec(**self.budget),
             hosted=HostedSpec(**self.hosted),
             keys_file=f"{provider}.env",
-            root=self.folder,
+            site=Site(root=self.folder),
         )
 
     @property

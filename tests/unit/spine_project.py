@@ -39,7 +39,11 @@ PROJECT = {
     },
     "config/models/sharded.yaml": {
         "adapter": "diffusers_edit",
-        "generation": {"pipeline": "Flux2Pipeline", "model": "some/model", "num_inference_steps": 28},
+        "generation": {
+            "pipeline": "Flux2Pipeline",
+            "model": "some/model",
+            "num_inference_steps": 28,
+        },
         "shard_size": 3,
         "limits": {"gpu": 1},
         "display": {"label": "Sharded"},

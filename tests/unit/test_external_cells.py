@@ -6,6 +6,7 @@ import shutil
 import pytest
 from external_rig import GENERATION, ROOT, picture, write_wrapper
 from spine_rows import sample
+from written_specs import write_spec
 
 from gensight.errors import ModelMemoryError, UnresolvedError
 from gensight.prompts import render
@@ -49,6 +50,7 @@ def run(generation, sizes=((8, 6),) * 5, ranks=(0, None), **config):
         "generation": {**defaults, **generation}, "repeats": 1, "exif": "apply",
         "requests": REQUESTS,
     }  # fmt: skip
+    write_spec("m", {"adapter": "external_command"})
     counts = generate("samples.parquet", "requests.parquet", "g.parquet", "ledger", plan, config)
     return list(RowFile("g.parquet", Generation)), counts.asked
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from external_rig import ROOT, opened, turn, write_wrapper
+from external_rig import LIMITS, ROOT, opened, turn, write_wrapper
 
 from gensight.errors import GensightError, ModelMemoryError
 from gensight.models import Site
@@ -123,7 +123,7 @@ def test_one_that_takes_too_long_is_ended(tmp_path, place, setting):
     """
     write_wrapper(tmp_path, **{"answer": FINE, place: hang})
     with pytest.raises(GensightError, match=r"no answer within 3 s; its last lines: waiting"):
-        opened(tmp_path, **{setting: 3}).answer(turn())
+        opened(tmp_path, {**LIMITS, setting: 3}).answer(turn())
     assert not is_running((tmp_path / "pid").read_text())
 
 

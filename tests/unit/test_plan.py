@@ -263,7 +263,9 @@ def test_another_prompt_text_changes_that_prompts_requests_and_answers_only(tmp_
 
 def test_the_generation_block_of_one_model_changes_its_own_cells(tmp_path):
     before = digests(tmp_path)
-    found = changed(before, digests(tmp_path, edited(PROJECT, SHARDED, "generation.num_inference_steps", 30)))
+    found = changed(
+        before, digests(tmp_path, edited(PROJECT, SHARDED, "generation.num_inference_steps", 30))
+    )
     cells = {path for path in found if path.split("/")[1] in STAGES[2:5]}
     assert cells == {p for p in before if "/sharded/" in p}
     assert stages_of(found - cells) == {"summaries", "tables"}

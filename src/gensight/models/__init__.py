@@ -24,6 +24,7 @@ from gensight import modules
 from gensight.errors import NotHereYetError
 from gensight.outcomes import Outcome
 from gensight.specs import declared
+from gensight.specs.model import LimitsSpec
 
 if TYPE_CHECKING:
     from gensight.providers import Exchange
@@ -103,13 +104,24 @@ def _storable(text: str) -> str:
 class Site:
     """What a model that runs here finds at its site; none of it determines an answer.
 
-    `environments` maps the name of an environment to its folder, `endpoints` the name of a service
-    to its address.
+    `environments` maps the name of an environment to its folder, `endpoints` the name of a service,
+    or of a model at it, to its address; `limits` are those of the model.
     """
 
     root: Path = Path()
     environments: Mapping[str, str] = field(default_factory=dict)
     endpoints: Mapping[str, str] = field(default_factory=dict)
+    limits: LimitsSpec = field(default_factory=LimitsSpec)
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], root: Path, limits: LimitsSpec) -> Site:
+        """Return what a config says about the site of a model with these limits."""
+        environments, endpoints = config.get("environments") or {}, config.get("endpoints") or {}
+        return cls(root, environments, endpoints, limits)
+
+    def endpoint(self, model: str, service: str) -> str | None:
+        """Return where a model is asked, if the site says so: for itself, or for its service."""
+        return self.endpoints.get(model) or self.endpoints.get(service)
 
 
 class Adapter(Protocol):

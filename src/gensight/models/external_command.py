@@ -9,10 +9,9 @@ picture or an array (docs/external-commands.md). It is started at the first ques
     repository, revision        the code that the wrapper calls, and the commit
     weights, weights_revision   what is loaded
     settings                    the model's own settings, handed to the wrapper
-    start_timeout_s             how long the process may take to load, and to answer one turn
-    answer_timeout_s
 
-What the process makes is kept as it is: a PNG untouched, an array of floats stretched to 16 bits.
+How long it may take to load, and to answer one turn, stands in the model's `limits`. What the
+process makes is kept as it is: a PNG untouched, an array of floats stretched to 16 bits.
 """
 
 from __future__ import annotations
@@ -42,6 +41,7 @@ from gensight.models._command_files import picture_of_array, read_inside, text_o
 from gensight.models._settings import complete, stated
 from gensight.outcomes import MODEL_OUTCOMES, Outcome
 from gensight.specs.conventions import ASSUMED
+from gensight.specs.model import LimitsSpec
 
 if TYPE_CHECKING:
     from gensight.models import Adapter
@@ -63,8 +63,6 @@ DEFAULTS = {
     "assumed_weights_revision": None,
     "settings": {},
     "seed": 0,
-    "start_timeout_s": 3600,
-    "answer_timeout_s": 1800,
 }
 
 PROTOCOL = 1
@@ -96,7 +94,7 @@ def open_model(
         GensightError: the environment is missing, or the wrapper does not start.
     """
     settings = complete("external_command", generation)
-    return ExternalModel(start(settings, site), settings)
+    return ExternalModel(start(settings, site), settings, site.limits)
 
 
 def start(settings: Mapping[str, Any], site: Site) -> Command:
@@ -124,8 +122,9 @@ class ExternalModel:
 
     fit_digest = ""
 
-    def __init__(self, command: Command, settings: Mapping[str, Any]) -> None:
+    def __init__(self, command: Command, settings: Mapping[str, Any], limits: LimitsSpec) -> None:
         self._command, self._name, self._settings = command, command.name, settings
+        self._limits = limits
         self._scratch = Path(tempfile.mkdtemp(prefix="gensight-"))
         self._asked = 0
         try:
@@ -155,7 +154,7 @@ class ExternalModel:
             told = self._command.ask(
                 message,
                 lambda answer: answer.get("id") == message["id"],
-                self._settings["answer_timeout_s"],
+                self._limits.answer_timeout_s,
             )
             self._refuse_error(told, AnswerError)
             return self._read(told, turn, folder)
@@ -181,7 +180,7 @@ class ExternalModel:
         told = self._command.ask(
             opening(settings),
             lambda answer: "ready" in answer or "error" in answer,
-            settings["start_timeout_s"],
+            self._limits.start_timeout_s,
         )
         self._refuse_error(told, GensightError)
         found = told.get("wrapper_version")

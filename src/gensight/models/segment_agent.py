@@ -67,7 +67,6 @@ DEFAULTS = {
     "assumed_max_tokens": None,
     "temperature": None,
     "assumed_temperature": None,
-    "answer_timeout_s": 1800,
 }
 REQUIRED = ["segmenter", "agent"]
 
@@ -96,7 +95,7 @@ def open_model(
     load_sdk("segment_agent", "openai", "openai")
     from gensight.providers import transport
 
-    client = transport.open_client(float(settings["answer_timeout_s"]))
+    client = transport.open_client(site.limits.answer_timeout_s)
     try:
         viewer = ServedViewer(settings, address.rstrip("/"), client)
         loading = {**settings, "model": settings["segmenter"]}

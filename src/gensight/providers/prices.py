@@ -25,7 +25,7 @@ from gensight.providers.usage import Usage
 from gensight.specs import declared
 from gensight.specs.base import Names, Spec, load_spec
 from gensight.specs.conventions import ASSUMED, PROVIDER_DEFAULT
-from gensight.specs.protocols import PROVIDERS
+from gensight.specs.protocols import OWN_SERVER, PROVIDERS
 from gensight.specs.words import nearest
 
 if TYPE_CHECKING:
@@ -328,9 +328,14 @@ class PriceList:
     def price_for(self, generation: Mapping[str, Any], asked_by: str = "") -> Price:
         """Return the price of a generation block: of its model, and of the one that paints for it.
 
+        What a server of one's own serves is free, unless the list gives it a price.
+
         Raises:
             SpecError: one of them has no price.
         """
+        if generation.get("service") == OWN_SERVER and generation.get("model") not in self.models:
+            free = PriceSpec(provider=OWN_SERVER, free=True)
+            return Price(str(generation.get("model")), free, self.date)
         price = self.price_of(str(generation.get("model")), asked_by)
         painter = _setting(generation, "image_tool.model")
         return price if painter is None else price.with_tool(self.price_of(painter, asked_by))

@@ -179,7 +179,9 @@ class Conversation:
 
     def _seed(self, sample: Sample, setting: Setting) -> int | None:
         """Return the seed of an answer; None for a hosted model that is sent none."""
-        seed = self.identity["generation"].get("seed")
+        generation = self.identity["generation"]
+        seed = generation.get("seed")
+        seed = generation.get("assumed_seed") if seed is None else seed
         if seed is None and self.is_hosted:
             return None
         return seed_of(seed or 0, self.model, self.benchmark, sample.sample_id, setting.repeat)

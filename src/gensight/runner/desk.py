@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -42,7 +42,8 @@ TOLD_WAIT_S = 30.0
 class Desk:
     """Asks one hosted model; `ask` may be called by many threads at once.
 
-    `unresolved` holds how questions ended for now that got no answer, by key.
+    `unresolved` holds how questions ended for now that got no answer, by key. `look_after` is
+    called when one got no reply: it raises if there is nobody left to ask.
     """
 
     def __init__(
@@ -53,11 +54,13 @@ class Desk:
         adapter: HostedAdapter,
         progress: Progress,
         clock: Clock | None = None,
+        look_after: Callable[[], None] | None = None,
     ) -> None:
         self.unresolved: dict[str, Entry] = {}
         self.asked = 0
         self._ledger, self._terms, self._book = ledger, terms, book
         self._progress, self._clock = progress, clock or SystemClock()
+        self._look_after = look_after
         self._clerk = Clerk(ledger, terms, book, adapter, self._clock)
         longest_wait_s = terms.hosted.longest_wait_s
         self._pace = Pace(terms.per_minute, book.next_at(terms.api_model), longest_wait_s)
@@ -145,6 +148,8 @@ class Desk:
             if fault is None or fault.kind in retries.ANSWERS:
                 return self._keep(question, attempt, exchanges, fault, latency_s, ordinal)
             self._clerk.close(attempt, fault)
+            if self._look_after is not None and exchanges[-1].status is None:
+                self._look_after()
             return fault
 
     def _sent(self, question: Question, attempt: int) -> tuple[list[Exchange], Fault | None]:
@@ -323,6 +328,8 @@ class Desk:
 
     def _may_resend(self) -> bool:
         hosted = self._terms.hosted
+        if self._terms.price.free:  # nothing was billed
+            return True
         with self._changed:
             if hosted.in_doubt == "hold" or self._resent >= hosted.resend_at_most:
                 return False

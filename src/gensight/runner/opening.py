@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from gensight import models
 from gensight.errors import SpecError
@@ -18,6 +20,7 @@ from gensight.runner.ledger import Ledger
 from gensight.runner.parking import parked
 from gensight.runner.progress import Progress
 from gensight.runner.questions import Answer, Question
+from gensight.runner.served import server_of
 from gensight.runner.terms import Terms
 from gensight.runner.turnstile import admitted
 
@@ -36,15 +39,22 @@ def opened(
     secrets.register(key)
     clock = clock or SystemClock()
     with ExitStack() as stack:
-        stack.enter_context(admitted(ledger.root, terms.provider, progress.say))
-        book = Book(book_path(ledger.root, terms.provider))
+        books, base_url, look_after = ledger.root, terms.base_url, None
+        if terms.server is not None:
+            # Nothing outlives a server that ends with its job, and no other job's is waited for.
+            books = Path(stack.enter_context(TemporaryDirectory(prefix="gensight-")))
+            server = server_of(terms.server, terms.site, terms.model, terms.api_model)
+            started = stack.enter_context(server)
+            base_url, look_after = started.base_url, started.check
+        stack.enter_context(admitted(books, terms.provider, progress.say))
+        book = Book(book_path(books, terms.provider))
         stack.callback(book.close)
         _refuse_parked(book, terms, clock.time())
         client = transport.open_client(terms.hosted.read_timeout_s)
         stack.callback(client.close)
-        connection = Connection(key, terms.base_url, client)
+        connection = Connection(key, base_url, client)
         adapter = models.load(terms.spec.adapter).connect(terms.generation, connection)
-        yield Desk(ledger, terms, book, adapter, progress, clock)
+        yield Desk(ledger, terms, book, adapter, progress, clock, look_after)
 
 
 class ReadsKept:

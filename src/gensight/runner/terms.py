@@ -14,12 +14,13 @@ from typing import Any
 
 from gensight import providers
 from gensight.errors import SpecError
-from gensight.models import Turn
+from gensight.models import Site, Turn
 from gensight.providers.prices import Price, PriceList, Room, TurnFacts
 from gensight.providers.usage import Usage
 from gensight.specs.base import load_spec, parse
 from gensight.specs.model import ModelSpec
 from gensight.specs.run import BudgetSpec, ConfigSpec, HostedSpec
+from gensight.specs.server import ServerSpec
 
 CONFIG = "the config (config/config.yaml and any --configfile)"
 
@@ -40,7 +41,14 @@ class Terms:
     budget: BudgetSpec | None
     hosted: HostedSpec
     keys_file: str | None
-    root: Path
+    site: Site
+    #: The server that is started to be asked; None where one runs already, at `base_url`.
+    server: ServerSpec | None = None
+
+    @property
+    def root(self) -> Path:
+        """Return the root of the checkout."""
+        return self.site.root
 
     @property
     def per_minute(self) -> dict[str, float]:
@@ -83,6 +91,8 @@ def terms_of(
     prices = PriceList.load(root)
     price = prices.price_for(generation, f"config/models/{model}.yaml")
     _refuse_foreign(price, provider, model)
+    site = Site.of(config, root, spec.limits)
+    starts = spec.server is not None and site.endpoint(model, provider) is None
     return Terms(
         run=parsed.run.name,
         model=model,
@@ -90,13 +100,14 @@ def terms_of(
         generation=generation,
         provider=provider,
         api_model=api_model,
-        base_url=_address(parsed, generation, provider, model),
+        base_url="" if starts else _address(site, generation, provider, model),
         price=price,
         price_date=prices.date,
         budget=parsed.budget,
         hosted=parsed.hosted,
         keys_file=parsed.keys_file,
-        root=root,
+        site=site,
+        server=spec.server if starts else None,
     )
 
 
@@ -110,12 +121,13 @@ def _refuse_foreign(price: Price, provider: str, model: str) -> None:
         )
 
 
-def _address(config: ConfigSpec, generation: Mapping[str, Any], provider: str, model: str) -> str:
+def _address(site: Site, generation: Mapping[str, Any], provider: str, model: str) -> str:
     official = providers.load(provider).BASE_URL
-    found = config.endpoints.get(provider) or generation.get("base_url") or official
+    found = site.endpoint(model, provider) or generation.get("base_url") or official
     if found is None:
         raise SpecError(
             f"config/models/{model}.yaml: generation.base_url: the service '{provider}' has no "
-            f"address of its own; give it here, or under endpoints.{provider} in the config"
+            f"address of its own; give it here, or under endpoints.{provider} in the config, or a "
+            f"server: that is started for it"
         )
     return str(found).rstrip("/")

@@ -19,7 +19,7 @@ def check_card(file: str, model: ModelSpec) -> None:
     Raises:
         SpecError: one line naming file, key and what to do.
     """
-    if model.kind != "hosted":
+    if model.provider is None:
         _refuse_hosted_keys(file, model)
     if model.adapter not in declared.names("models"):
         return

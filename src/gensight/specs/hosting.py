@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gensight.errors import SpecError
-from gensight.specs.protocols import PROVIDERS
+from gensight.specs.protocols import OWN_SERVER, PROVIDERS
 from gensight.specs.words import unknown
 
 if TYPE_CHECKING:
     from gensight.specs.model import ModelSpec
     from gensight.specs.project import Project
 
-#: A service that is a server of one's own: nothing but the spec says what it serves.
-OWN_SERVER = "vllm"
+#: The protocol that asks such a server from inside its own answers.
+AGENT = "segment_agent"
 
 
 def check_hosting(file: str, project: Project) -> None:
@@ -29,10 +29,11 @@ def check_hosting(file: str, project: Project) -> None:
         for name in config.budget.models:
             if name not in hosted:
                 raise unknown(file, "budget.models", name, hosted)
-    for provider, address in config.endpoints.items():
-        if provider not in PROVIDERS:
-            raise unknown(file, "endpoints", provider, PROVIDERS)
-        check_address(file, f"endpoints.{provider}", address)
+    asked = [name for name, model in project.models.items() if model.kind in ("hosted", "served")]
+    for name, address in config.endpoints.items():
+        if name not in (*PROVIDERS, *asked):
+            raise unknown(file, "endpoints", name, (*PROVIDERS, *asked))
+        check_address(file, f"endpoints.{name}", address)
     if project.ledger.exists() and not project.ledger.is_dir():
         raise SpecError(
             f"{file}: ledger: {config.ledger} is a file; name a folder, where replies are kept"
@@ -51,6 +52,11 @@ def check_server(file: str, model: ModelSpec) -> None:
     address = model.generation.get("base_url")
     if isinstance(address, str):
         check_address(file, "generation.base_url", address)
+    if model.server is not None and model.provider != OWN_SERVER and model.adapter != AGENT:
+        raise SpecError(
+            f"{file}: server: only a model that is asked at the service '{OWN_SERVER}' can have a "
+            f"server; remove it"
+        )
     if model.provider == OWN_SERVER and model.generation.get("weights_revision") is None:
         raise SpecError(
             f"{file}: generation.weights_revision: is missing; a server of your own serves what it "

@@ -12,6 +12,7 @@ from pydantic import Field
 from gensight.specs.base import Names, Settings, Spec
 from gensight.specs.prompt import Task
 from gensight.specs.protocols import CHAT_SERVICES, PROTOCOLS
+from gensight.specs.server import ServerSpec
 
 Paper = Literal["probegen", "genius", "pixelbench"]
 Role = Literal["measured", "ceiling", "floor", "disturbed", "published"]
@@ -32,7 +33,8 @@ class DisplaySpec(Spec):
 class LimitsSpec(Spec):
     """Pace and place: what a provider allows, requests in flight, GPU and memory. Reruns nothing.
 
-    `seconds_per_answer` is what one answer is expected to take: plans count time by it.
+    `seconds_per_answer` is what one answer is expected to take: plans count time by it. A process
+    that a model starts may take `start_timeout_s` to load, and `answer_timeout_s` for an answer.
     """
 
     requests_per_minute: float | None = Field(default=None, gt=0)
@@ -43,6 +45,8 @@ class LimitsSpec(Spec):
     gpu: int = Field(default=0, ge=0)
     memory_mb: int = Field(default=2000, ge=1)
     runtime_minutes: int = Field(default=60, ge=1)
+    start_timeout_s: float = Field(default=3600.0, gt=0)
+    answer_timeout_s: float = Field(default=1800.0, gt=0)
 
 
 class OutputSpaceSpec(Spec):
@@ -86,6 +90,9 @@ class ModelSpec(Spec):
     source; `output_space` the space of a depth specialist, for the fit that is native to it;
     `published` the name under which a paper prints the model's numbers.
 
+    `server` is started in the job that asks a served model, unless the config's `endpoints` names
+    one that runs already.
+
     `role` decides what the row is for: `floor` rows cannot see or cannot understand, `ceiling`
     rows paint the truth, `disturbed` rows spoil it on purpose; only `measured` rows compete.
     `severity_unit` names the unit of a disturbed row's severities.
@@ -110,6 +117,7 @@ class ModelSpec(Spec):
     severity_unit: str = ""
     failed_above: float | None = Field(default=0.5, gt=0, le=1)
     shard_size: int | None = Field(default=None, ge=1)
+    server: ServerSpec | None = None
     limits: LimitsSpec = LimitsSpec()
     display: DisplaySpec
 
@@ -125,7 +133,7 @@ class ModelSpec(Spec):
     @property
     def kind(self) -> str:
         """Return the kind of place the model runs at: reference, hosted, local, ..."""
-        return PROTOCOLS[self.adapter].kind
+        return "served" if self.server is not None else PROTOCOLS[self.adapter].kind
 
     @property
     def provider(self) -> str | None:

@@ -38,10 +38,11 @@ PROTOCOLS: dict[str, Protocol] = {
     "transformers_segment": Protocol("local"),
     "transformers_chat": Protocol("local"),
     "segment_agent": Protocol("served"),
-    "served_chat": Protocol("served"),
     "external_command": Protocol("external"),
     "published": Protocol("published"),
 }
+#: A service that is a server of one's own: free, and nothing but a spec says what it serves.
+OWN_SERVER = "vllm"
 #: Services that speak the chat protocol of OpenAI under a key and an address of their own.
 CHAT_SERVICES = ("ark", "deepseek", "moonshot", "openai", "vllm")
 PROVIDERS = tuple(sorted({p.provider for p in PROTOCOLS.values() if p.provider} | {*CHAT_SERVICES}))

@@ -91,7 +91,8 @@ class ConfigSpec(Spec):
     are not in `.envs/`.
 
     Without a `budget` nothing paid is sent. `endpoints` names another road to a provider (a
-    gateway); keys come from the environment or from `keys_file`, which only its owner may read.
+    gateway), or to one model of its; keys come from the environment or from `keys_file`, which only
+    its owner may read.
 
     What stays `unresolved`, a question without an answer, fails its job, unless it is kept: then
     tables count it and are not final, and the next run asks it again.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from gensight import images, models
@@ -15,6 +16,8 @@ from gensight.runner.here import HereAsker
 from gensight.runner.ledger import Ledger
 from gensight.runner.questions import NobodyAsks
 from gensight.specs import declared
+from gensight.specs.base import load_spec
+from gensight.specs.model import ModelSpec
 from gensight.specs.protocols import PROTOCOLS
 from gensight.stages.gaps import note, without_gaps
 
@@ -86,7 +89,7 @@ def generate(
         UnresolvedError: questions got no answer, and the config does not keep such gaps.
     """
     shard = Shard.of(samples, requests, determinants)
-    conversation = conversation_of(shard, ledger, site_of(config or {}))
+    conversation = conversation_of(shard, ledger, config or {})
     asked = 0
     if conversation.is_hosted:
         from gensight.stages.buy import buy
@@ -104,17 +107,8 @@ def generate(
     return Counts(rows, asked)
 
 
-def site_of(config: Mapping[str, Any]) -> models.Site:
-    """Return what the config says about the site."""
-    return models.Site(
-        root=Path.cwd(),
-        environments=config.get("environments") or {},
-        endpoints=config.get("endpoints") or {},
-    )
-
-
 def conversation_of(
-    shard: Shard, ledger: str | Path, site: models.Site | None = None
+    shard: Shard, ledger: str | Path, config: Mapping[str, Any] | None = None
 ) -> Conversation:
     """Return the conversation of a shard's model; a hosted one asks nobody yet."""
     plan = shard.plan
@@ -126,15 +120,11 @@ def conversation_of(
         module = models.load(plan["adapter"])
         reads_truth = module.READS_TRUTH
 
-        @cache
-        def _open_adapter() -> models.Adapter:
-            held_out = _HeldOut(shard.samples.samples) if reads_truth else []
-            return module.open_model(plan["generation"], held_out, site or models.Site())
-
+        open_adapter = cache(partial(_opened, module, shard, config or {}))
         # Reference models are exact: the same bytes wherever they run.
-        asker = HereAsker(kept, _open_adapter, keeps_place=not reads_truth)
+        asker = HereAsker(kept, open_adapter, keeps_place=not reads_truth)
         # Reference models open in no time; their answers also follow from what they were fitted on.
-        fit = _open_adapter().fit_digest if reads_truth else None
+        fit = open_adapter().fit_digest if reads_truth else None
     identity = {
         "adapter": plan["adapter"],
         "adapter_version": plan["adapter_version"],
@@ -156,6 +146,19 @@ def conversation_of(
         standardise=_standardiser(plan["exif"] == "apply"),
         ladder=_ladder(plan),
     )
+
+
+def _opened(module: ModuleType, shard: Shard, config: Mapping[str, Any]) -> models.Adapter:
+    """Open a model that runs here, at the site that the config and its spec describe."""
+    plan = shard.plan
+    if module.READS_TRUTH:
+        return module.open_model(plan["generation"], _HeldOut(shard.samples.samples))
+    from gensight.runner.served import open_here
+
+    root, name = Path.cwd(), plan["model"]
+    spec = load_spec(root / "config/models" / f"{name}.yaml", model=ModelSpec)
+    site = models.Site.of(config, root, spec.limits)
+    return open_here(module, name, spec, plan["generation"], [], site)
 
 
 def played(

@@ -1,0 +1,117 @@
+"""Served models: the server is started by the job that asks, or it runs already."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from fakes.billing import Scenario
+from fakes.chat import VllmFake
+from sent_requests import picture
+from spine_rows import sample
+from written_specs import write_spec
+
+from gensight.errors import GensightError
+from gensight.prompts import render
+from gensight.records import Generation, Request, RowFile, Sample, write_rows
+from gensight.runner.inventory import take_inventory
+from gensight.runner.ledger import Ledger
+from gensight.specs import declared
+from gensight.stages.generate import generate
+
+TESTS = Path(__file__).parents[1]
+NUMBER = {"kind": "text", "content": "integer"}
+TURNS = [{"parts": [{"image": "input"}, {"text": "How many {query}?"}], "answer_form": NUMBER}]
+REQUESTS = {"prompt": "mid", "samples": {"benchmark": "tiny"}}
+GENERATION = {
+    "service": "vllm", "model": "Lab/Qwen-Next", "weights_revision": "r1", "max_tokens": 64
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(TESTS))
+    (tmp_path / "resources").mkdir()
+    prices = TESTS.parent / "resources/prices.yaml"
+    (tmp_path / "resources/prices.yaml").write_text(prices.read_text())
+    rows = [
+        sample(rank, picture=picture(colour=(rank, 9, 9)), query=f"ball {rank}")
+        for rank in range(6)
+    ]
+    write_rows("samples.parquet", Sample, rows, REQUESTS["samples"])
+    write_rows(
+        "requests.parquet", Request, render("mid", TURNS, rows), REQUESTS, ["samples.parquet"]
+    )
+
+
+def server(*words):
+    command = [sys.executable, "-m", "fakes.serve", "vllm", "--port", "{port}", "--journal", "j"]
+    return {"command": [*command, *words], "timeout_s": 60, "stop_timeout_s": 5}
+
+
+def run(served, **config):
+    """Make the cell; return its rows and how many questions were asked."""
+    spec = {"adapter": "openai_chat", "generation": GENERATION, "answers": "text"}
+    write_spec("m", {**spec, "server": served, "limits": {"in_flight": 2}})
+    defaults = declared.constants("models", "openai_chat")["DEFAULTS"]
+    plan = {
+        "model": "m", "adapter": "openai_chat", "adapter_version": 1, "ranks": [0, None],
+        "generation": {**defaults, **GENERATION}, "repeats": 1, "exif": "apply",
+        "requests": REQUESTS,
+    }  # fmt: skip
+    whole = {
+        "run": {"name": "r", "models": ["m"], "benchmarks": ["b"], "prompts": ["mid"]},
+        **config,
+    }
+    counts = generate("samples.parquet", "requests.parquet", "g.parquet", "ledger", plan, whole)
+    return list(RowFile("g.parquet", Generation)), counts.asked
+
+
+def paid():
+    return sum(json.loads(line)["charged"] for line in Path("j").read_text().splitlines())
+
+
+def test_the_job_starts_the_server_asks_it_and_ends_it_without_money_or_a_book():
+    rows, asked = run(server())
+    assert [row.outcome for row in rows] == ["ok"] * 6 and asked == paid() == 6
+    assert {row.requested_model for row in rows} == {"Lab/Qwen-Next"}
+    assert {row.cost_usd for row in rows} == {0.0}
+    assert take_inventory(Path("ledger")).providers == [], "other jobs' servers are not waited for"
+    assert len(list(Path("logs/servers/m").glob("*.log"))) == 1
+    assert run(server("--no-such-option")) == (rows, 0), "nothing is started again"
+
+
+def test_a_server_that_dies_is_told_and_what_was_answered_is_kept():
+    with pytest.raises(GensightError, match=r"server .* ended while it was asked.*status 3"):
+        run(server("--die-after", "3"))
+    kept = len(list(Path("ledger/replies/m").rglob("*.json")))
+    assert 2 <= kept <= 3
+    rows, asked = run(server())
+    assert [row.outcome for row in rows] == ["ok"] * 6 and asked == 6 - kept
+
+
+def test_one_that_does_not_start_is_told_with_its_last_words():
+    with pytest.raises(GensightError, match=r"unrecognized arguments: --no-such-option"):
+        run(server("--no-such-option"))
+    assert not Path("g.parquet").exists()
+
+
+@pytest.mark.parametrize("name", ["m", "vllm"])
+def test_an_endpoint_takes_its_place(name):
+    with VllmFake() as fake:
+        rows, asked = run(
+            {**server(), "command": ["/no/such/program", "{port}"]}, endpoints={name: fake.url}
+        )
+        assert asked == len(fake.journal) == 6 and rows[0].outcome == "ok"
+    assert [one.provider for one in take_inventory(Path("ledger")).providers] == ["vllm"]
+
+
+def test_what_is_in_doubt_at_a_server_of_ones_own_is_asked_again():
+    drop = Scenario().on(lambda asked: "ball 4" in asked.text, "drop_after_charge", times=1)
+    with VllmFake(scenario=drop) as fake:
+        rows, _ = run(server(), endpoints={"m": fake.url}, unresolved="keep")
+        assert [row.outcome for row in rows].count("in_doubt") == 1
+        rows, asked = run(server(), endpoints={"m": fake.url})
+        assert [row.outcome for row in rows] == ["ok"] * 6 and asked == 1
+    assert Ledger(Path("ledger"), "m").find(rows[4].request_key) is not None
