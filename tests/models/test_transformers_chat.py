@@ -6,7 +6,7 @@ import pytest
 from checkpoints import edited, speaker
 from whole_cells import picture, turn
 
-from gensight.errors import AnswerError, SpecError
+from gensight.errors import AnswerError, GensightError, SpecError
 from gensight.models import Part, Site, Turn, transformers_chat
 from gensight.models.transformers_chat import split_thoughts
 
@@ -168,6 +168,17 @@ def test_a_sampled_reply_follows_from_its_seed_and_nothing_else(tiny):
     assert json.loads(first.setup)["seed"] == 1
 
 
+def test_only_set_limits_narrow_what_is_drawn_from(tiny):
+    """At this heat all 264 tokens are as likely; transformers' own default would leave 50."""
+    asked = shown("How many?")
+    drawn = {}
+    for name, settings in (("all", {}), ("few", {"top_k": 5}), ("one", {"top_p": 1e-6})):
+        model = opened(tiny["qwen3vl"], temperature=1e6, **settings)
+        inputs = model._inputs(asked)
+        drawn[name] = {model._tokens(inputs, 1, seed)[0] for seed in range(120)}
+    assert len(drawn["all"]) > 60 and len(drawn["few"]) == 5 and len(drawn["one"]) == 1
+
+
 def test_a_checkpoints_own_samplers_and_penalties_do_not_count(tiny, tmp_path):
     folder = edited(tiny["qwen3vl"], tmp_path / "opinionated", lambda tensors: None)
     path = folder / "generation_config.json"
@@ -178,6 +189,21 @@ def test_a_checkpoints_own_samplers_and_penalties_do_not_count(tiny, tmp_path):
     assert replies[0] == replies[1]
     stated = opened(tiny["qwen3vl"], repetition_penalty=3.0).answer(turn(image)).text
     assert stated != replies[0], "one that is set counts"
+
+
+def test_a_checkpoint_that_names_no_end_ends_as_its_tokenizer_does(tmp_path):
+    folder = speaker(tmp_path, ["4"])
+    for name in ("generation_config.json", "config.json"):
+        told = json.loads((folder / name).read_text())
+        for part in (told, told.get("text_config", {})):
+            part.pop("eos_token_id", None)
+        (folder / name).write_text(json.dumps(told))
+    assert opened(folder).answer(turn(picture(64, 48))).outcome == "ok"
+    path = folder / "tokenizer_config.json"
+    told = {k: v for k, v in json.loads(path.read_text()).items() if k != "eos_token"}
+    path.write_text(json.dumps({**told, "eos_token": None}))
+    with pytest.raises(GensightError, match="speaker: no token ends a reply"):
+        opened(folder)
 
 
 def test_nan_is_an_error_that_names_the_number_type(tiny, tmp_path):

@@ -8,7 +8,7 @@ from checkpoints import edited
 from whole_cells import picture, turn
 
 from gensight.errors import AnswerError, SpecError
-from gensight.images import decode_grey, inspect
+from gensight.images import decode_grey, decode_rgb, inspect
 from gensight.models import Part, Site, Turn, transformers_depth
 from gensight.models._grey import stretched
 
@@ -40,6 +40,25 @@ def test_the_map_has_the_size_of_the_picture_and_all_levels(model, size):
     assert setup["sizes"]["sent"] == setup["sizes"]["returned"] == list(size)
     assert all(side % 14 == 0 for side in setup["sizes"]["used"])
     assert setup["min"] < setup["max"]
+
+
+def test_the_map_is_what_the_library_makes_of_the_picture(tiny, model):
+    """The same by hand: processor, model, and a bicubic resize to the picture's size."""
+    import torch
+    from transformers import AutoImageProcessor, AutoModelForDepthEstimation
+
+    image = picture(200, 90)
+    processor = AutoImageProcessor.from_pretrained(tiny["depth_anything"])
+    by_hand = AutoModelForDepthEstimation.from_pretrained(tiny["depth_anything"])
+    pixels = torch.from_numpy(decode_rgb(image, matte=(0, 0, 0))).permute(2, 0, 1)
+    with torch.inference_mode():
+        made = by_hand(**processor(images=pixels, return_tensors="pt")).predicted_depth
+        large = torch.nn.functional.interpolate(made[None], size=(90, 200), mode="bicubic")[0, 0]
+    reply = model.answer(turn(image))
+    setup = json.loads(reply.setup)
+    span = setup["max"] - setup["min"]
+    read = levels(reply) / 65535 * span + setup["min"]
+    np.testing.assert_allclose(read, large.numpy(), atol=span / 65535)
 
 
 def test_the_picture_is_what_is_looked_at(model):

@@ -69,6 +69,15 @@ def test_a_key_of_another_shape_is_told(tiny, tmp_path):
         opened("depth_anything", folder)
 
 
+def test_weights_that_are_cut_off_are_told_in_one_line(tiny, tmp_path):
+    folder = edited(tiny["depth_anything"], tmp_path / "cut", lambda tensors: None)
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(GensightError, match="cut: cannot be loaded") as told:
+        opened("depth_anything", folder)
+    assert "\n" not in str(told.value)
+
+
 def test_a_folder_that_holds_no_model_is_told_in_one_line(tmp_path):
     (tmp_path / "empty").mkdir()
     for name in KINDS:
@@ -87,6 +96,30 @@ def test_a_repository_that_is_out_of_reach_is_told_in_one_line():
     with pytest.raises(GensightError, match="nobody/nothing: cannot be loaded") as told:
         opened("sam3", "nobody/nothing")
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "place"), [({}, 1), ({"assumed_revision": "main"}, 1), ({"revision": "0" * 40}, 0)]
+)
+def test_a_repository_is_loaded_at_its_revision_and_the_commit_is_told(
+    tiny, tmp_path, monkeypatch, settings, place
+):
+    """A repository in the hub's cache, in two commits with another bias each."""
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    folder = tmp_path / "models--owner--tiny"
+    for number in range(2):
+        edited(
+            tiny["depth_anything"],
+            folder / "snapshots" / (str(number) * 40),
+            lambda tensors, number=number: tensors["head.conv3.bias"].fill_(float(number)),
+        )
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text("1" * 40)
+    adapter = opened("depth_anything", "owner/tiny", **settings)
+    assert adapter.opened.model.head.conv3.bias.item() == place
+    assert (adapter.opened.weights.name, adapter.opened.revision) == ("owner/tiny", f"{place}" * 40)
 
 
 def test_a_relative_folder_is_below_the_root(tiny):

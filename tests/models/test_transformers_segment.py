@@ -62,6 +62,28 @@ def test_the_answer_is_the_union_of_what_the_tool_finds(model):
     np.testing.assert_array_equal(mask_of(model.answer(turn(image, text="ball"))) == 255, union)
 
 
+def test_what_is_found_is_what_the_library_makes_of_picture_and_phrase(tiny, model):
+    """The same by hand: processor, model, and the shares of its boxes times the picture's sides."""
+    from transformers import Sam3Model, Sam3Processor
+
+    image = as_pillow(picture(90, 70))
+    processor = Sam3Processor.from_pretrained(tiny["sam3"])
+    with torch.inference_mode():
+        inputs = processor(images=image, text="ball", return_tensors="pt")
+        inputs.pop("original_sizes")
+        made = Sam3Model.from_pretrained(tiny["sam3"])(**inputs)
+    scores = (made.pred_logits.sigmoid() * made.presence_logits.sigmoid())[0].numpy()
+    order = np.argsort(-scores)
+    found = model.segmenter.find(image, phrase="ball")
+    np.testing.assert_allclose(found.scores, scores[order], rtol=1e-6)
+    sides = np.array([90, 70, 90, 70])
+    np.testing.assert_allclose(found.boxes, made.pred_boxes[0].numpy()[order] * sides, rtol=1e-5)
+    large = torch.nn.functional.interpolate(
+        made.pred_masks.sigmoid(), size=(70, 90), mode="bilinear"
+    )
+    np.testing.assert_array_equal(found.masks, large[0].numpy()[order] > 0.5)
+
+
 def test_nothing_found_is_a_black_mask_and_an_answer(tiny):
     reply = opened(tiny["sam3"], threshold=1.0).answer(turn(picture(64, 48), text="ball"))
     assert reply.outcome == "ok" and not mask_of(reply).any()
@@ -105,6 +127,21 @@ def test_a_box_is_an_example_with_or_without_a_phrase(model):
     assert len({tuple(found) for found in scores}) == 4
     with pytest.raises(ValueError, match="a phrase or a box"):
         model.segmenter.find(image)
+
+
+def test_boxes_alone_are_shown_as_what_to_look_for(tiny, model):
+    """The same by hand, where the processor itself marks boxes as examples of what is wanted."""
+    from transformers import Sam3Model, Sam3Processor
+
+    image, boxes = as_pillow(picture(90, 70)), [[4.0, 4.0, 20.0, 30.0], [30.0, 8.0, 60.0, 40.0]]
+    processor = Sam3Processor.from_pretrained(tiny["sam3"])
+    with torch.inference_mode():
+        inputs = processor(images=image, input_boxes=[boxes], return_tensors="pt")
+        inputs.pop("original_sizes")
+        made = Sam3Model.from_pretrained(tiny["sam3"])(**inputs)
+    scores = (made.pred_logits.sigmoid() * made.presence_logits.sigmoid())[0].numpy()
+    found = model.segmenter.find(image, boxes=boxes)
+    np.testing.assert_allclose(found.scores, np.sort(scores)[::-1], rtol=1e-6)
 
 
 def test_a_long_phrase_is_read_as_far_as_it_can_be_and_told(model):

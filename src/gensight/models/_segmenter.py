@@ -137,8 +137,8 @@ class Segmenter:
 def _sorted(found: Mapping[str, Any], picture: Image.Image, used: Size) -> Instances:
     scores = found["scores"].double().cpu().numpy()
     order = np.argsort(-scores, kind="stable")
-    shape = (len(scores), picture.height, picture.width)
-    # Without an instance the masks keep the model's own size.
-    masks = found["masks"].bool().cpu().numpy() if len(scores) else np.zeros(shape, bool)
-    boxes = found["boxes"].double().cpu().numpy().reshape(-1, 4)
-    return Instances(masks.reshape(shape)[order], boxes[order], scores[order], used)
+    boxes = found["boxes"].double().cpu().numpy()
+    masks = found["masks"].bool().cpu().numpy()
+    if not len(scores):  # without an instance the masks keep the model's own size
+        masks = np.zeros((0, picture.height, picture.width), bool)
+    return Instances(masks[order], boxes[order], scores[order], used)

@@ -82,6 +82,8 @@ def open_pretrained(
             weights do not fit the model.
     """
     library = load_package(adapter, "transformers")
+    from safetensors import SafetensorError
+
     weights, dtype = Weights.of(settings, site), dtype_of(settings)
     where = f"adapter {adapter}: {weights.name}"
     try:
@@ -94,7 +96,7 @@ def open_pretrained(
             ignore_mismatched_sizes=True,
             **weights.loading(),
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise GensightError(_not_loaded(where, error)) from None
     check_loading(where, {**report, "unexpected_keys": _strangers(report, settings)})
     return Opened(

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gensight.errors import AnswerError, SpecError
+from gensight.errors import AnswerError, GensightError, SpecError
 from gensight.images import inspect
 from gensight.models import Outcome, Part, Reply, Site, Turn
 from gensight.models._settings import complete, count, stated
@@ -76,7 +76,7 @@ def open_model(
     opened = open_pretrained(
         "transformers_chat", settings, site, "AutoModelForImageTextToText", "AutoProcessor"
     )
-    _forget_own_settings(opened.model)
+    _forget_own_settings(opened)
     return ChatModel(opened, limit, decoding, thinks=settings["thinking"])
 
 
@@ -114,13 +114,25 @@ def _number(
     return float(value)
 
 
-def _forget_own_settings(model: Any) -> None:
-    """Leave of a checkpoint's generation settings only which tokens begin, end and fill."""
+def _forget_own_settings(opened: Opened) -> None:
+    """Leave of a checkpoint's generation settings only which tokens begin, end and fill.
+
+    Raises:
+        GensightError: neither they nor the tokenizer say which token ends a reply.
+    """
     from transformers import GenerationConfig
 
-    own = model.generation_config
-    names = ("bos_token_id", "eos_token_id", "pad_token_id")
-    model.generation_config = GenerationConfig(**{name: getattr(own, name) for name in names})
+    own, tokenizer = opened.model.generation_config, opened.processor.tokenizer
+    tokens = {
+        name: getattr(tokenizer if getattr(own, name) is None else own, name)
+        for name in ("bos_token_id", "eos_token_id", "pad_token_id")
+    }
+    if tokens["eos_token_id"] is None:
+        raise GensightError(
+            f"adapter transformers_chat: {opened.weights.name}: no token ends a reply: add "
+            f"eos_token_id to its generation_config.json"
+        )
+    opened.model.generation_config = GenerationConfig(**tokens)
 
 
 @dataclass(frozen=True)
