@@ -5,7 +5,7 @@ CORES ?= 2
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo twin test lint bench clean
+.PHONY: help setup demo twin test test-models lint bench clean
 
 help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | expand -t 10
@@ -26,7 +26,14 @@ twin: setup  ## Build every table of ProbeGen from synthetic twins of its eleven
 	$(BIN)/snakemake --cores $(CORES) --logger gensight --configfile config/runs/twin.yaml
 
 test: setup  ## Run the core tests
-	$(BIN)/pytest --numprocesses $(CORES)
+	$(BIN)/pytest --numprocesses $(CORES) tests/unit tests/workflow
+
+.venv/models: pyproject.toml .venv/ready
+	$(BIN)/pip install --quiet --editable ".[models]"
+	@touch $@
+
+test-models: .venv/models  ## Run local models' adapters on tiny random copies (brings torch)
+	$(BIN)/pytest --numprocesses $(CORES) tests/models
 
 lint: setup  ## Check style: ruff, snakefmt, snakemake --lint
 	$(BIN)/ruff check .

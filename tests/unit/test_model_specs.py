@@ -16,7 +16,9 @@ from gensight.specs.protocols import PROTOCOLS
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = sorted((ROOT / "config/models").glob("*.yaml"))
 SPECS = {path.stem: load_spec(path, ModelSpec) for path in PATHS}
-OTHERS = {name: spec for name, spec in SPECS.items() if spec.kind != "reference"}
+OTHERS = {name: spec for name, spec in SPECS.items() if spec.display.group != "reference"}
+#: Models that read what is looked for, and no instruction.
+PHRASE_READERS = {"sam3", "sam3_qwen3_vl_8b_thinking", "sam3_qwen3_vl_32b_thinking_fp8"}
 TASK_OF_TABLE = {1: "segmentation", 2: "segmentation", 3: "depth", 4: "counting"}
 # Rows of Tables 1 and 9 in the order of print.
 PRINTED_ORDER = {
@@ -76,7 +78,8 @@ def test_labels_and_places_are_unique():
 
 def test_groups():
     assert {spec.display.group for spec in OTHERS.values()} == {"specialist", "mllm", "generalist"}
-    assert all(s.display.group == "reference" for n, s in SPECS.items() if n not in OTHERS)
+    assert all(name not in OTHERS for name, spec in SPECS.items() if spec.kind == "reference")
+    assert all(spec.role != "measured" for name, spec in SPECS.items() if name not in OTHERS)
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -110,7 +113,7 @@ def test_a_text_answer_is_a_count_and_asked_for_as_one(name):
     elif says:
         assert (spec.tasks, spec.prompts) == (["counting"], ["integer"])
     else:
-        assert spec.prompts is None
+        assert spec.prompts == (["target"] if name in PHRASE_READERS else None)
 
 
 def test_every_model_that_probegen_prints_has_one_spec():
@@ -160,11 +163,14 @@ def test_settings_of_pixelbench_are_those_of_its_table_18():
 def test_models_beyond_the_tables():
     """GPT-Image 1 and 1.5 and four probed models were tried; three are named as next.
 
-    Two are tools of the papers, and one is hosted where they run its sister themselves.
+    Two are tools of the papers, one is hosted where they run its sister themselves, and the rest
+    runs here beside theirs.
     """
     tried = {"gpt_image_1", "gpt_image_1_5", "bagel", "omnigen2", "lance", "uno"}
     following = {"emu3_5", "uniworld", "sensenova_u1"}
     beside = {"gemini_3_pro", "gemini_3_8_flash", "flux_2_pro"}
+    beside |= {"sam3", "depth_anything_3", "marigold_normals_v1_1", "flux_2_klein", "omnigen_v1"}
+    beside |= {"qwen3_vl_8b_instruct", "qwen2_5_vl_7b", "molmo2_8b"}
     unprinted = {name for name, spec in OTHERS.items() if "probegen" not in spec.published}
     assert unprinted >= tried | following | beside
     assert all(OTHERS[name].published for name in unprinted - tried - following - beside)
@@ -209,6 +215,7 @@ def test_known_exposure():
 def test_depth_spaces_with_their_sources():
     spaces = {n: s.output_space.space for n, s in SPECS.items() if s.output_space is not None}
     assert spaces == {
+        "depth_anything_3": "depth",
         "depth_anything_v2_large": "disparity",
         "lotus_2": "disparity",
         "marigold_v1_1": "depth",

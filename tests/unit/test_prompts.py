@@ -148,6 +148,7 @@ SAYS = {
     "segmentation/short": ((), ("white", "black", "mask", "sharp", "pixel")),
     "segmentation/mid": (("white", "black"), ("sharp", "alias")),
     "segmentation/long": (("white", "black", "sharp", "anti-aliasing"), ()),
+    "segmentation/target": ((), ("white", "black", "mask", "paint")),
     "segmentation/overlay": (("tint", "(255, 0, 0)"), ("black",)),
     "depth/short": (("depth map", "grey"), ("bright", "dark", "near", "clos", "far")),
     "depth/mid": (("depth map", "grey", "nearer", "brighter"), ()),

@@ -76,6 +76,14 @@ def test_too_little_memory_ends_the_job_and_says_how_to_get_more(tmp_path, error
     assert Ledger(tmp_path, "m").find("aa") is not None
 
 
+def test_too_little_memory_to_load_is_told_like_it(tmp_path):
+    def load():
+        raise OutOfMemoryError("CUDA out of memory")
+
+    with pytest.raises(ModelMemoryError, match="more memory where the profile has retries"):
+        HereAsker(Ledger(tmp_path, "m"), load).ask(question("aa"))
+
+
 def test_failures_in_a_row_end_the_job_and_others_do_not(tmp_path):
     wrong = ValueError("always")
     scattered = [end for _ in range(HOPELESS) for end in (wrong, FINE)]

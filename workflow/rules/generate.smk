@@ -41,7 +41,7 @@ rule generate_hosted:
     retries: 0
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../envs/hosted.yaml"
     resources:
         **{f"{name}_slots": provider_slots(name) for name in PROVIDERS},
     params:
@@ -62,7 +62,7 @@ rule generate_local:
     wildcard_constraints:
         model=models_of("local", "served", "external"),
     conda:
-        "../../envs/core.yaml"
+        "../../envs/models.yaml"
     resources:
         gpu=limit_of("gpu"),
         mem_mb=memory_mb,

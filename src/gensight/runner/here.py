@@ -67,13 +67,21 @@ class HereAsker:
     def _send(self, question: Question) -> Answer:
         # Opened before the clock starts: loading weights is no part of an answer's time.
         if self._adapter is None:
-            self._adapter = self._open_adapter()
+            self._adapter = self._opened()
         started = self._clock.monotonic()
         try:
             reply = self._adapter.answer(question.turn)
         except Exception as error:
             return self._failed(question, error)
         return self._kept(question, reply, self._clock.monotonic() - started)
+
+    def _opened(self) -> Adapter:
+        try:
+            return self._open_adapter()
+        except Exception as error:
+            if _is_out_of_memory(error):
+                raise _too_little_memory(error) from None
+            raise
 
     def _kept(self, question: Question, reply: Reply, latency_s: float) -> Answer:
         entry = self._ledger.record(
@@ -91,11 +99,7 @@ class HereAsker:
     def _failed(self, question: Question, error: Exception) -> Answer:
         told = _told(error)
         if _is_out_of_memory(error):
-            raise ModelMemoryError(
-                f"out of memory ({told}); what was answered is kept: the job is tried again with "
-                f"more memory where the profile has retries, else raise limits.memory_mb in the "
-                f"model's YAML, or take a larger GPU"
-            ) from None
+            raise _too_little_memory(error) from None
         if isinstance(error, GensightError) and not isinstance(error, AnswerError):
             raise error
         if not isinstance(error, GensightError):
@@ -113,6 +117,14 @@ class HereAsker:
 def _told(error: Exception) -> str:
     message = " ".join(str(error).split())
     return message if isinstance(error, GensightError) else f"{type(error).__name__}: {message}"
+
+
+def _too_little_memory(error: Exception) -> ModelMemoryError:
+    return ModelMemoryError(
+        f"out of memory ({_told(error)}); what was answered is kept: the job is tried again with "
+        f"more memory where the profile has retries, else raise limits.memory_mb in the model's "
+        f"YAML, or take a larger GPU"
+    )
 
 
 def _is_out_of_memory(error: Exception) -> bool:
