@@ -42,8 +42,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-# The seconds that a requeued job waits.
-AuthInfo=socket={state}/munge/sock,cred_expire=3
+AuthInfo=socket={state}/munge/sock
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 SlurmctldPort=16817
 StateSaveLocation={state}/spool/ctld
@@ -63,7 +62,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
 SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=5
 SlurmdParameters=config_overrides
-ReturnToService=2
+ReturnToService=0
 MinJobAge=300
 KillWait=5
 GresTypes=gpu
