@@ -83,19 +83,21 @@ def test_a_second_run_has_nothing_to_do(demo):
     assert (done.returncode, "Nothing to be done" in done.text) == (0, True)
 
 
+def planned(demo: SlurmCheckout, *arguments: str) -> dict[str, str]:
+    """Return the resources that a dry run prints for the generation of a part."""
+    said = demo.snakemake("-n", "--profile", "slurm", *RUN, *arguments, "--", PART).stdout
+    (line,) = re.findall(r"^rule generate_local:\n(?:    .*\n)*?    resources: (.*)$", said, re.M)
+    return dict(part.split("=") for part in line.split(", "))
+
+
 def test_a_partition_on_the_command_line_takes_nothing_away(demo):
     (demo.folder / PART).unlink()
-    options = (PART, *RUN, *ON_CPU)
-    planned = demo.snakemake("-n", "--profile", "slurm", *options).stdout
-    (line,) = re.findall(
-        r"^rule generate_local:\n(?:    .*\n)*?    resources: (.*)$", planned, re.M
-    )
-    told = dict(part.split("=") for part in line.split(", "))
+    told = planned(demo, *ON_CPU)
     expected = {"gpu": "1", "mem_mb": "500", "runtime": "5", "slurm_partition": "gpu"}
     assert {name: told[name] for name in expected} == expected
 
     before = {job["JobId"] for job in demo.jobs()}
-    done = demo.on_slurm(*options)
+    done = demo.on_slurm(*RUN, *ON_CPU, "--", PART)
     assert done.returncode == 0, done.text
     (job,) = [job for job in demo.jobs() if job["JobId"] not in before]
     assert (job["Partition"], job["NodeList"]) == ("gpu", "gpu1")
@@ -104,12 +106,7 @@ def test_a_partition_on_the_command_line_takes_nothing_away(demo):
 
 def test_a_site_has_the_last_word(demo):
     """Whoever knows the cluster sets everything, without touching the repository."""
-    site = ["slurm_partition=a100", "gpu=0", "gres=gpu:a100:2", "mem_mb=700", "runtime=9"]
-    options = ["--set-resources", *(f"generate_local:{one}" for one in site)]
-    arguments = ("-n", "--profile", "slurm", "--forcerun", "generate_local", *options, "--", PART)
-    planned = demo.snakemake(*RUN, *arguments).stdout
-    line = next(l for l in planned.splitlines() if "resources:" in l and "slurm_partition" in l)
-    told = dict(part.split("=") for part in line.split("resources: ")[1].split(", "))
-    assert {name: told[name] for name, _ in (one.split("=") for one in site)} == dict(
-        one.split("=") for one in site
-    )
+    site = {"slurm_partition": "a100", "gpu": "0", "gres": "gpu:a100:2", "mem_mb": "700"}
+    options = [f"generate_local:{name}={value}" for name, value in site.items()]
+    told = planned(demo, "--forcerun", "generate_local", "--set-resources", *options)
+    assert {name: told[name] for name in site} == site
