@@ -63,7 +63,7 @@ SelectTypeParameters=CR_CPU_Memory
 SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=5
 SlurmdParameters=config_overrides
 ReturnToService=0
-MinJobAge=300
+MinJobAge=1800
 KillWait=5
 GresTypes=gpu
 NodeName=cpu[1-2] NodeHostname={host} NodeAddr=127.0.0.1 Port=[16819-16820] CPUs=4 RealMemory=8000

@@ -89,7 +89,7 @@ class SlurmCheckout(Checkout):
     def jobs(self) -> list[dict[str, str]]:
         """Return every job that this checkout has submitted, the oldest first.
 
-        Slurm forgets them five minutes after their end.
+        Slurm forgets them half an hour after their end.
         """
         told = slurm("scontrol", "--details", "--oneliner", "show", "job")
         jobs = [dict(re.findall(r"(\S+?)=(\S*)", line)) for line in told.splitlines()]
