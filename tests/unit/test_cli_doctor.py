@@ -33,6 +33,13 @@ PROJECT = {
         "    answer_form: {kind: depth, near: bright}\n"
     ),
 }
+COMMAND = {
+    "config/models/command.yaml": (
+        "adapter: external_command\ngeneration: {wrapper: some, wrapper_version: 1}\n"
+        "limits: {gpu: 1}\ndisplay: {label: Command}\n"
+    ),
+    "workflow/wrappers/some.py": "",
+}
 
 
 @pytest.fixture
@@ -68,6 +75,7 @@ def test_a_checkout_in_which_everything_runs(checkout):
         "torch",
         "diffusers",
         "transformers",
+        "bitsandbytes",
         "openai",
         "google-genai",
         "anthropic",
@@ -79,21 +87,65 @@ def test_a_checkout_in_which_everything_runs(checkout):
     }
 
 
-def test_models_say_what_never_ran(checkout):
+def test_models_say_where_they_run_and_what_never_ran(checkout):
     assert answer("doctor")["models"] == {
         "oracle": {
             "adapter": "reference",
             "kind": "reference",
             "adapter_exists": True,
+            "runs": "here",
+            "reasons": [],
             "note": None,
         },
         "paid": {
             "adapter": "ark_images",
             "kind": "hosted",
-            "adapter_exists": importlib.util.find_spec("gensight.models.ark_images") is not None,
+            "adapter_exists": True,
+            "runs": "no",
+            "reasons": ["no key: export ARK_API_KEY, or name a keys_file in the config"],
             "note": "never run here",
         },
     }
+
+
+def test_a_key_makes_a_hosted_model_ready(checkout, monkeypatch):
+    monkeypatch.setenv("ARK_API_KEY", "very-secret-key-of-ark")
+    assert answer("doctor")["models"]["paid"]["runs"] == "here"
+
+
+def test_a_file_of_keys_that_cannot_be_used_is_the_reason(checkout):
+    config = PROJECT["config/config.yaml"] + "keys_file: keys\n"
+    write(checkout, {"config/config.yaml": config, "keys": "ARK_API_KEY=very-secret\n"})
+    (checkout / "keys").chmod(0o644)
+    (reason,) = answer("doctor")["models"]["paid"]["reasons"]
+    assert "others may read it" in reason and "very-secret" not in reason
+    (checkout / "keys").chmod(0o600)
+    assert answer("doctor")["models"]["paid"]["runs"] == "here"
+
+
+def test_a_model_of_the_run_that_cannot_run_is_a_warning_and_a_cluster_is_none(
+    checkout, monkeypatch, tmp_path_factory
+):
+    programs = tmp_path_factory.mktemp("programs")
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    config = PROJECT["config/config.yaml"].replace("[oracle]", "[oracle, command]")
+    write(checkout, {"config/config.yaml": config, **COMMAND})
+    found = answer("doctor")
+    reason = "no GPU seen: on a cluster, --profile slurm"
+    assert found["machine"] == {"gpu": False, "slurm": False}
+    assert found["warnings"] == [
+        f"config/config.yaml: run.models: 'command' cannot run here: {reason}"
+    ]
+    program = programs / "sbatch"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    found = answer("doctor")
+    assert found["machine"] == {"gpu": False, "slurm": True}
+    assert (found["models"]["command"]["runs"], found["warnings"]) == ("cluster", [])
+    assert found["models"]["command"]["reasons"] == [reason]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert answer("doctor")["models"]["command"]["runs"] == "here"
 
 
 def test_providers_say_whether_there_is_a_key_and_what_parks_them(checkout, monkeypatch):
@@ -186,17 +238,23 @@ def test_outside_a_checkout_only_the_installation_is_examined(tmp_path, monkeypa
 
 def test_people_read_sections(checkout):
     lines = call("doctor").stdout.splitlines()
-    for title in ("versions", "optional", "models", "benchmarks", "folders", "disk"):
+    for title in ("versions", "optional", "machine", "models", "benchmarks", "folders", "disk"):
         assert title in lines
-    assert any("paid" in line and "never run here" in line for line in lines)
+    (paid,) = [line for line in lines if line.startswith("  paid ")]
+    assert paid.split()[1:5] == ["hosted", "ark_images", "not", "here"]
+    assert "no key: export ARK_API_KEY" in paid and paid.endswith("(never run here)")
+    (oracle,) = [line for line in lines if line.startswith("  oracle ")]
+    assert oracle.split() == ["oracle", "reference", "reference", "ready"]
     assert lines[-1] == "ready for the demo"
 
 
-def test_no_optional_library_is_imported(checkout):
+def test_neither_an_adapter_nor_an_optional_library_is_imported(checkout):
+    write(checkout, COMMAND)
     code = (
         "import sys; from click.testing import CliRunner; from gensight.cli import main;"
         "assert CliRunner().invoke(main, ['doctor']).exit_code == 0;"
-        "heavy = {'torch', 'openai', 'anthropic', 'diffusers', 'snakemake'};"
+        "heavy = {'torch', 'openai', 'anthropic', 'diffusers', 'transformers', 'bitsandbytes',"
+        " 'snakemake', 'gensight.models.external_command', 'gensight.models.ark_images'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run(

@@ -11,6 +11,8 @@ from gensight.cli.health import Health, examine
 from gensight.cli.printing import json_option, print_json, print_table
 
 BROKEN = 1
+#: Where a model can run, as people read it.
+RUNS = {"here": "ready", "cluster": "on Slurm", "no": "not here"}
 
 
 @click.command()
@@ -34,9 +36,11 @@ def _print(health: Health) -> None:
     facts = health.facts
     _section("versions", facts["versions"].items())
     _section("optional", [(name, _extra(found)) for name, found in facts["extras"].items()])
+    has = facts["machine"]
+    _section("machine", [("GPU", _seen(has["gpu"])), ("Slurm", _seen(has["slurm"]))])
     if "models" in facts:
         rows = facts["models"].items()
-        _section("models", [(name, f["kind"], f["adapter"], _adapter(f)) for name, f in rows])
+        _section("models", [(name, f["kind"], f["adapter"], *_model(f)) for name, f in rows])
         rows = facts["providers"].items()
         _section("providers", [(name, f["key"], *f["parked"]) for name, f in rows])
         rows = facts["benchmarks"].items()
@@ -62,9 +66,14 @@ def _extra(found: dict[str, Any]) -> str:
     return (found["version"] or "installed") if found["importable"] else "not installed"
 
 
-def _adapter(found: dict[str, Any]) -> str:
-    here = "adapter here" if found["adapter_exists"] else "no adapter in this version"
-    return f"{here}, {found['note']}" if found["note"] else here
+def _seen(there: bool) -> str:
+    return "seen" if there else "not seen"
+
+
+def _model(found: dict[str, Any]) -> tuple[str, str]:
+    told = "; ".join(found["reasons"])
+    note = "" if found["note"] is None else f"({found['note']})"
+    return RUNS[found["runs"]], " ".join(filter(None, (told, note)))
 
 
 def _data(found: dict[str, Any]) -> str:

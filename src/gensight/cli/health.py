@@ -5,7 +5,6 @@ A problem keeps the demo from running; a warning does not.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import platform
 import shutil
@@ -18,6 +17,7 @@ from packaging.requirements import Requirement
 
 from gensight import datasets, models, providers
 from gensight.cli.checkout import parameters_of
+from gensight.cli.readiness import NO_KEY, Machine, is_importable, readiness, version_of
 from gensight.errors import GensightError, SpecError
 from gensight.providers.keys import find_key
 from gensight.runner.parking import parked_lines
@@ -31,12 +31,14 @@ EXTRAS = {
     "torch": ("torch", "torch"),
     "diffusers": ("diffusers", "diffusers"),
     "transformers": ("transformers", "transformers"),
+    "bitsandbytes": ("bitsandbytes", "bitsandbytes"),
     "openai": ("openai", "openai"),
     "google-genai": ("google.genai", "google-genai"),
     "anthropic": ("anthropic", "anthropic"),
 }
 LEAST_DISK_BYTES, LITTLE_DISK_BYTES = 10**8, 10**9
 NEVER_RUN = "never run here"
+KEY_HERE, NEEDS_NO_KEY = "key here", "needs no key"
 
 
 @dataclass
@@ -55,6 +57,8 @@ def examine(root: Path) -> Health:
     health.facts["extras"] = {name: _extra(*names) for name, names in EXTRAS.items()}
     health.facts["api_keys"] = _api_keys(health)
     health.facts["free_disk_bytes"] = _free_disk(root, health)
+    machine = Machine.this()
+    health.facts["machine"] = {"gpu": machine.has_gpu, "slurm": machine.has_slurm}
     if not (root / "Snakefile").is_file():
         health.warnings.append(
             "no Snakefile here: in the root of the checkout, models, "
@@ -66,8 +70,8 @@ def examine(root: Path) -> Health:
     except GensightError as error:
         health.problems.append(str(error).replace(f"{root}/", ""))
         return health
-    health.facts["models"] = _models(project, health)
     health.facts["providers"] = _providers(project)
+    health.facts["models"] = _models(project, machine, health)
     health.facts["benchmarks"] = _benchmarks(project, health)
     health.facts["folders"] = _folders(root, project, health)
     return health
@@ -81,7 +85,7 @@ def _versions(health: Health) -> dict[str, str | None]:
         requirement = Requirement(text)
         if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
             continue
-        version = _version(requirement.name)
+        version = version_of(requirement.name)
         found[requirement.name] = version
         if version is None:
             health.problems.append(f"{requirement.name} is not installed; run: make setup")
@@ -93,20 +97,9 @@ def _versions(health: Health) -> dict[str, str | None]:
     return found
 
 
-def _version(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
-
-
 def _extra(module: str, distribution: str) -> dict[str, Any]:
     """Say whether a module could be imported, without importing it."""
-    try:
-        importable = importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # the package around it is missing
-        importable = False
-    return {"importable": importable, "version": _version(distribution)}
+    return {"importable": is_importable(module), "version": version_of(distribution)}
 
 
 def _api_keys(health: Health) -> list[str]:
@@ -127,21 +120,37 @@ def _free_disk(root: Path, health: Health) -> int:
     return free
 
 
-def _models(project: Project, health: Health) -> dict[str, dict[str, Any]]:
-    """Return every model with its adapter, and whether this version has it."""
+def _models(project: Project, machine: Machine, health: Health) -> dict[str, dict[str, Any]]:
+    """Return every model with its adapter, and where it can run; else why not, and what to do.
+
+    A model of the run that can be asked nowhere is a warning, as the ledger may have its answers;
+    one without an adapter is a problem.
+    """
+    told = {name: found["key"] for name, found in health.facts["providers"].items()}
+    keys = {name: key for name, key in told.items() if key not in (KEY_HERE, NEEDS_NO_KEY)}
     found, adapters = {}, models.available()
     for name, spec in project.models.items():
+        ready = readiness(name, project, machine, keys)
         here = spec.adapter in adapters
         found[name] = {
             "adapter": spec.adapter,
             "kind": spec.kind,
             "adapter_exists": here,
+            "runs": ready.runs,
+            "reasons": ready.reasons,
             "note": None if PROTOCOLS[spec.adapter].proven else NEVER_RUN,
         }
-        if not here and name in project.config.run.models:
+        if name not in project.config.run.models:
+            continue
+        if not here:
             health.problems.append(
                 f"config/config.yaml: run.models: '{name}' needs the adapter '{spec.adapter}', "
                 "which this version does not have"
+            )
+        elif ready.runs == "no":
+            health.warnings.append(
+                f"config/config.yaml: run.models: '{name}' cannot run here: "
+                f"{'; '.join(ready.reasons)}"
             )
     return found
 
@@ -158,12 +167,12 @@ def _providers(project: Project) -> dict[str, dict[str, Any]]:
 def _key(provider: str, project: Project) -> str:
     """Say whether a provider's key is here, or what is wrong with the file that should hold it."""
     if not providers.load(provider).KEY_VARIABLES:
-        return "needs no key"
+        return NEEDS_NO_KEY
     try:
         find_key(provider, project.config.keys_file, project.root)
     except SpecError as error:
-        return "no key" if project.config.keys_file is None else str(error)
-    return "key here"
+        return NO_KEY if project.config.keys_file is None else str(error)
+    return KEY_HERE
 
 
 def _benchmarks(project: Project, health: Health) -> dict[str, dict[str, Any]]:
