@@ -1,6 +1,7 @@
 """The agent whole: a tiny SAM 3 for its tool, and a scripted VLM behind a real socket."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,6 +56,14 @@ def settings(tiny, rounds, **more):
     }
 
 
+def replies_of(model, asked, before=()):
+    """Ask a turn round by round, as a conversation does."""
+    replies = [*before]
+    while not replies or replies[-1].goes_on:
+        replies.append(model.answer(replace(asked, rounds=tuple(replies))))
+    return replies
+
+
 class Played:
     """One answer, and all that was asked for it."""
 
@@ -66,10 +75,12 @@ class Played:
                 settings(tiny, rounds or len(said), **more), [], site
             )
             try:
-                self.reply = self.model.answer(turn(IMAGE, text="the ball"))
+                self.replies = replies_of(self.model, turn(IMAGE, text="the ball"))
             finally:
                 self.model.close()
+        self.reply = self.replies[-1]
         self.setup = json.loads(self.reply.setup)
+        self.rounds = [json.loads(reply.setup)["round"] for reply in self.replies]
 
     @property
     def mask(self):
@@ -77,7 +88,7 @@ class Played:
 
     def found(self, call):
         """The masks that the tool found in a round, best first."""
-        return [decode_mask(one["mask"]) for one in self.setup["rounds"][call]["found"]]
+        return [decode_mask(one["mask"]) for one in self.rounds[call]["found"]]
 
 
 def test_an_accepted_mask_is_what_the_tool_found(tiny):
@@ -94,7 +105,7 @@ def test_an_accepted_mask_is_what_the_tool_found(tiny):
     assert (played.reply.device, played.reply.peak_memory_gb) == ("cpu", None)
     # The VLM was shown what the transcript says, and was sent what the spec says.
     assert [len(pictures) for _, pictures in played.script.seen] == [1, 2]
-    prompt = played.setup["rounds"][1]["prompt"]
+    prompt = played.rounds[1]["prompt"]
     assert [digest_of_bytes(p) for p in played.script.seen[1][1]] == [
         part["image_sha256"] for part in prompt[:2]
     ]
@@ -168,11 +179,56 @@ def test_a_whole_cell(tiny, tmp_path, monkeypatch):
     with VllmFake(Script(PROPOSE, accept(1))) as fake:
         cell = WholeCell("segment_agent", settings(tiny, 3), [(64, 48), (100, 10)], TURNS)
         rows, asked = cell.run(endpoints={"vllm": fake.url})
-        assert asked == 2
-        assert [row.outcome for row in rows] == ["ok", "ok"]
-        assert [json.loads(row.setup)["status"] for row in rows] == ["accepted"] * 2
+        assert asked == 4
+        assert [row.outcome for row in rows] == ["ok"] * 4
+        assert [(row.turn, row.goes_on, row.final) for row in rows] == [
+            (0, True, False), (0, False, True)
+        ] * 2  # fmt: skip
+        assert [row.parent_key for row in rows[1::2]] == [row.request_key for row in rows[::2]]
+        assert [json.loads(row.setup)["status"] for row in rows[1::2]] == ["accepted"] * 2
         assert "the ball" in fake.journal[0].body["messages"][0]["content"][-1]["text"]
         calls = len(fake.journal)
         again, asked = cell.run(endpoints={"vllm": fake.url})
         assert (asked, len(fake.journal)) == (0, calls)
     assert [row.image for row in again] == [row.image for row in rows]
+
+
+def test_a_cell_that_was_killed_goes_on_at_the_round_where_it_stopped(tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    whole = [PROPOSE, RETRY, accept(1)]
+    with VllmFake(Script(*whole)) as fake:
+        cell = WholeCell("segment_agent", settings(tiny, 3), [(64, 48)], TURNS)
+        told, _ = cell.run(ledger="elsewhere", endpoints={"vllm": fake.url})
+    calls = []
+
+    def dying(*asked):
+        calls.append(asked)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return answer(*asked)
+
+    answer = segment_agent.SegmentAgent.answer
+    with VllmFake(Script(*whole)) as fake:
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(segment_agent.SegmentAgent, "answer", dying)
+            cell.run(endpoints={"vllm": fake.url})
+        rows, asked = cell.run(endpoints={"vllm": fake.url})
+        assert (asked, len(fake.journal)) == (1, 3)
+    assert [row.image for row in rows] == [row.image for row in told]
+    assert [row.setup for row in rows] == [row.setup for row in told]
+
+
+def test_a_game_is_remembered_only_for_its_own_turn(tiny):
+    with VllmFake(Script(PROPOSE, PROPOSE, accept(2), accept(2))) as fake:
+        model = segment_agent.open_model(settings(tiny, 3), [], Site(endpoints={"vllm": fake.url}))
+        try:
+            ball, cup = turn(IMAGE, text="the ball"), turn(IMAGE, text="the cup")
+            first, other = model.answer(ball), model.answer(cup)
+            ends = [
+                model.answer(replace(asked, rounds=(said,)))
+                for asked, said in ((ball, first), (cup, other))
+            ]
+        finally:
+            model.close()
+    texts = [json.loads(end.setup)["round"]["prompt"][2]["text"] for end in ends]
+    assert "the ball" in texts[0] and "the cup" in texts[1]

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from gensight.digests import digest_of_bytes
 from gensight.errors import AnswerError
 from gensight.images import decode_mask, decode_rgb, encode_png
 from gensight.models import Part, Reply
-from gensight.models._agent import ASSUMED_MOST_SHOWN, play
+from gensight.models._agent import ASSUMED_MOST_SHOWN, Game
 from gensight.models._agent_words import ASSUMED_MOST_ASKED, ReplyError, read_reply
 from gensight.models._outlines import COLOURS, outlined
 
@@ -95,10 +96,13 @@ FINDS = {"cup": [LEFT, RIGHT], "mug": [MIDDLE], "hollow": [EMPTY], "mixed": [EMP
 def played(*script, rounds=None, finds=FINDS):
     """Play a script; it must be used up, and the transcript be JSON."""
     viewer, tool = Viewer(list(script)), Tool(finds)
-    verdict = play(viewer, tool, PICTURE, IMAGE, "the cup {left}", rounds or len(script))
-    assert len(viewer.seen) == len(script) == len(verdict.rounds)
-    assert json.loads(json.dumps(verdict.rounds, allow_nan=False)) == verdict.rounds
-    return verdict, viewer, tool
+    game = Game(tool, PICTURE, IMAGE, "the cup {left}", rounds or len(script))
+    verdict = None
+    while verdict is None:
+        verdict = game.take(viewer(game.prompt()))
+    assert len(viewer.seen) == len(script) == len(game.rounds)
+    assert json.loads(json.dumps(game.rounds, allow_nan=False)) == game.rounds
+    return SimpleNamespace(**vars(verdict), rounds=game.rounds), viewer, tool
 
 
 def equal(mask, *masks):

@@ -8,6 +8,8 @@ from spine_rows import sample
 
 from gensight.models import Reply
 from gensight.prompts import render
+from gensight.records import Generation, write_rows
+from gensight.runner.adoption import adopt
 from gensight.runner.conversation import Conversation, Setting, truth_digest
 from gensight.runner.here import HereAsker
 from gensight.runner.ledger import Ledger
@@ -150,6 +152,47 @@ def test_times_are_kept_only_where_they_mean_something(tmp_path):
     reference = conversation(tmp_path, Recorder(PAINTED), reads_truth=True)
     for _ in range(2):  # asked, and replayed
         assert play(reference, sample(1))[0].latency_s is None
+
+
+# Rounds
+
+
+def test_a_model_that_goes_on_is_asked_the_same_turn_again_under_linked_keys(tmp_path):
+    tries = Reply("refused_output", text="hm", goes_on=True), Reply("ok", text="so", goes_on=True)
+    adapter = Recorder(*tries, PAINTED)
+    rows = play(conversation(tmp_path, adapter), sample(0))
+    assert [(row.turn, row.goes_on, row.final) for row in rows] == [
+        (0, True, False),
+        (0, True, False),
+        (0, False, True),
+    ]
+    assert [row.outcome for row in rows] == ["refused_output", "ok", "ok"]
+    assert [row.parent_key for row in rows] == [None, rows[0].request_key, rows[1].request_key]
+    assert len({row.request_key for row in rows}) == 3
+    assert [[said.text for said in turn.rounds] for turn in adapter.turns] == [
+        [],
+        ["hm"],
+        ["hm", "so"],
+    ]
+    assert {turn.parts for turn in adapter.turns} == {adapter.turns[0].parts}
+    assert play(conversation(tmp_path, None), sample(0)) == rows
+    # One that never goes on is asked under the key that it always had.
+    (plain,) = play(conversation(tmp_path / "plain", Recorder(PAINTED)), sample(0))
+    assert plain.request_key == rows[0].request_key
+
+
+def test_rounds_go_on_where_they_stopped_also_out_of_an_archive(tmp_path):
+    going = Reply("ok", text="so", goes_on=True)
+    killed = conversation(tmp_path, Recorder(going, KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        play(killed, sample(0))
+    adapter = Recorder(PAINTED)
+    rows = play(conversation(tmp_path, adapter), sample(0))
+    assert [said.goes_on for said in adapter.turns[0].rounds] == [True] and len(rows) == 2
+    write_rows(tmp_path / "g.parquet", Generation, rows, {})
+    adopt(tmp_path / "other", "m", tmp_path / "g.parquet")
+    again = play(conversation(tmp_path / "other", None), sample(0))
+    assert [(row.goes_on, row.final) for row in again] == [(True, False), (False, True)]
 
 
 # Truth

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,14 @@ def test_times_are_the_generations_and_a_warm_up_has_none(run):
     assert (timed.latency_s, timed.peak_memory_gb) == (1.5, 3.0)
     warm = run(answers([10], latency_s=1.5, peak_memory_gb=3.0, warm_up=True))["s0", "otsu", 0]
     assert (warm.latency_s, warm.peak_memory_gb) == (None, 3.0)
+
+
+def test_an_answer_takes_as_long_as_all_its_turns_and_rounds_together(run):
+    (answer,) = answers([10], latency_s=1.5, peak_memory_gb=3.0, warm_up=False)
+    first = replace(answer, final=False, goes_on=True, latency_s=0.25, peak_memory_gb=5.0)
+    taken = run([first, first, answer])["s0", "otsu", 0]
+    assert (taken.latency_s, taken.peak_memory_gb) == (2.0, 5.0)
+    warm = run([replace(first, warm_up=True), answer])["s0", "otsu", 0]
+    assert (warm.latency_s, warm.peak_memory_gb) == (None, 5.0)
+    unknown = run([replace(first, latency_s=None), answer])["s0", "otsu", 0]
+    assert (unknown.latency_s, unknown.peak_memory_gb) == (None, 5.0)

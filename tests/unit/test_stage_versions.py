@@ -36,6 +36,8 @@ COLUMNS = {
     ("samples", 2): "99f6fd839c6a2e81",
     ("requests", 2): "70f593ab42164b4b",
     ("generations", 2): "329e7f2dfe30de9d",
+    ("generations", 3): "10a3f9974f86ecf8",
+    ("predictions", 3): "ef0d8c579f7d1979",
     ("predictions", 2): "ef0d8c579f7d1979",
     ("scores", 2): "b399f2c02891bf83",
     ("summaries", 2): "0fa3dd64916ffc22",

@@ -24,11 +24,11 @@ from gensight import modules
 from gensight.errors import NotHereYetError
 from gensight.outcomes import Outcome
 from gensight.specs import declared
-from gensight.specs.model import LimitsSpec
 
 if TYPE_CHECKING:
     from gensight.providers import Exchange
     from gensight.records import Sample
+    from gensight.specs.model import LimitsSpec
 
 __all__ = [
     "Adapter",
@@ -59,6 +59,7 @@ class Turn:
     Replies to earlier turns that the prompt cites arrive as ordinary parts. `answer_form` is the
     prompt's declaration; `severity` the strength of a reference model's disturbance; `seed` is None
     where the model is sent none; `max_tokens` a rung of the ladder of lengths, above the first.
+    `rounds` are this model's own earlier replies within the turn, each of which went on.
     """
 
     parts: tuple[Part, ...]
@@ -68,6 +69,7 @@ class Turn:
     severity: float | None = None
     max_tokens: int | None = None
     truth: Sample | None = None
+    rounds: tuple[Reply, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,9 @@ class Reply:
     """What came back, untouched: an outcome (`gensight.outcomes`), a text, pictures as bytes.
 
     `setup` is JSON of how a model that runs here made it: weights and their revision, number type,
-    quantisation, library versions, seed, and the sizes that were asked for, used and returned.
+    quantisation, library versions, seed, and the sizes that were asked for, used and returned. One
+    that `goes_on` is a round of an agent: the same turn is asked again, with this reply among its
+    `rounds`, and the last one is the answer.
     Half a surrogate pair, which a cut reply can end in, has no UTF-8: it becomes U+FFFD.
     """
 
@@ -88,6 +92,7 @@ class Reply:
     peak_memory_gb: float | None = None
     device: str | None = None
     setup: str | None = None
+    goes_on: bool = False
 
     def __post_init__(self) -> None:
         for name in ("text", "detail", "answered_model", "usage"):
@@ -98,6 +103,12 @@ class Reply:
 
 def _storable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _default_limits() -> LimitsSpec:
+    from gensight.specs.model import LimitsSpec
+
+    return LimitsSpec()
 
 
 @dataclass(frozen=True)
@@ -111,7 +122,7 @@ class Site:
     root: Path = Path()
     environments: Mapping[str, str] = field(default_factory=dict)
     endpoints: Mapping[str, str] = field(default_factory=dict)
-    limits: LimitsSpec = field(default_factory=LimitsSpec)
+    limits: LimitsSpec = field(default_factory=_default_limits)
 
     @classmethod
     def of(cls, config: Mapping[str, Any], root: Path, limits: LimitsSpec) -> Site:

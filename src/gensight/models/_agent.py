@@ -18,8 +18,11 @@ How it ends (`Verdict.status`), and what is scored:
     no_mask         ok: proposals, and the tool found nothing for any of them; an empty mask
     malformed       no action in any round; no mask. If the viewer refused each time, its refusal
 
-All of it is kept in `Verdict.rounds`, as JSON can hold it: prompts (pictures by their sha256: they
-follow from the sample and the masks), replies, phrases, boxes and masks (COCO RLE).
+All of it is kept, as JSON can hold it: prompts (pictures by their sha256: they follow from the
+sample and the masks), replies, phrases, boxes and masks (COCO RLE).
+
+A game is played round by round (`Game.prompt`, `Game.take`). One that was broken off is taken up by
+handing the replies that were given to another: the tool then finds the same again.
 """
 
 from __future__ import annotations
@@ -43,7 +46,6 @@ ASSUMED_MOST_SHOWN = 24
 REFUSALS = (str(Outcome.REFUSED_INPUT), str(Outcome.REFUSED_OUTPUT))
 
 Box = tuple[float, float, float, float]
-Viewer = Callable[[tuple[Part, ...]], Reply]
 
 
 class Found(Protocol):
@@ -77,7 +79,6 @@ class Verdict:
     mask: np.ndarray | None
     detail: str | None
     malformed: int
-    rounds: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -92,58 +93,55 @@ class _Shown:
         return np.logical_or.reduce([self.masks[number - 1] for number in numbers])
 
 
-def play(
-    viewer: Viewer, tool: Tool, picture: np.ndarray, image: bytes, query: str, max_rounds: int
-) -> Verdict:
-    """Play the rounds about one picture, uint8 (H, W, 3) RGB, whose bytes as sent are `image`.
+class Game:
+    """The rounds about one picture, uint8 (H, W, 3) RGB, whose bytes as sent are `image`.
 
-    Raises:
-        AnswerError: the viewer could not be asked: nothing was decided.
+    `rounds` is the record of what was asked, replied and found so far.
     """
-    return _Game(viewer, tool, picture, image, query).play(max_rounds)
 
-
-class _Game:
     def __init__(
-        self, viewer: Viewer, tool: Tool, picture: np.ndarray, image: bytes, query: str
+        self, tool: Tool, picture: np.ndarray, image: bytes, query: str, max_rounds: int
     ) -> None:
-        self._viewer, self._tool, self._query = viewer, tool, query
+        self.rounds: list[dict[str, Any]] = []
+        self._tool, self._query, self._left = tool, query, max_rounds
         self._picture, self._image = picture, image
         self._tries: list[str] = []
+        self._problem: str | None = None
         self._shown: _Shown | None = None
         # What is shown is what was found last; a later try that finds nothing does not undo it.
         self._last_found: _Shown | None = None
-        self._rounds: list[dict[str, Any]] = []
         self._bad_outcomes: list[str] = []
 
-    def play(self, max_rounds: int) -> Verdict:
-        problem = None
-        for left in range(max_rounds, 0, -1):
-            parts = self._parts(problem, left)
-            reply = self._viewer(parts)
-            self._rounds.append(_kept(parts, reply))
-            action, problem = self._read(reply)
-            if action is None:
-                self._bad_outcomes.append(str(reply.outcome))
-                self._rounds[-1]["problem"] = problem
-                continue
-            self._rounds[-1]["action"] = action.as_json()
-            if action.is_proposal:
-                self._try(action)
-            elif action.name == "accept":
+    def take(self, reply: Reply) -> Verdict | None:
+        """Take the viewer's reply to the prompt; return how the game ended, None if it goes on.
+
+        Raises:
+            AnswerError: the viewer could not be asked: nothing was decided.
+        """
+        self.rounds.append(_kept(self.prompt(), reply))
+        self._left -= 1
+        action, self._problem = self._read(reply)
+        if action is None:
+            self._bad_outcomes.append(str(reply.outcome))
+            self.rounds[-1]["problem"] = self._problem
+        else:
+            self.rounds[-1]["action"] = action.as_json()
+            if action.name == "accept":
                 assert self._shown is not None
                 return self._verdict("accepted", self._shown.union(action.masks))
-            else:
+            if not action.is_proposal:
                 return self._verdict("gave_up", self._empty())
-        return self._run_out()
+            self._try(action)
+        return self._run_out() if self._left == 0 else None
 
-    def _parts(self, problem: str | None, left: int) -> tuple[Part, ...]:
+    def prompt(self) -> tuple[Part, ...]:
+        """Return what the viewer is asked in this round."""
         pictures = [Part("image", image=self._image)]
         tried = None
         if self._shown is not None:
             pictures.append(Part("image", image=self._shown.overlay))
             tried = self._shown.tried
-        text = instructions(self._query, self._tries, tried, problem, left)
+        text = instructions(self._query, self._tries, tried, self._problem, self._left)
         return (*pictures, Part("text", text=text))
 
     def _read(self, reply: Reply) -> tuple[Action | None, str | None]:
@@ -169,8 +167,8 @@ class _Game:
             for place in np.argsort(-np.asarray(found.scores), kind="stable")
             if found.masks[place].any()
         ]
-        self._rounds[-1]["boxes_px"] = [np.round(box, 2).tolist() for box in boxes]
-        self._rounds[-1]["found"] = [_instance(found, place) for place in order]
+        self.rounds[-1]["boxes_px"] = [np.round(box, 2).tolist() for box in boxes]
+        self.rounds[-1]["found"] = [_instance(found, place) for place in order]
         masks = [np.asarray(found.masks[place], np.bool_) for place in order[:ASSUMED_MOST_SHOWN]]
         self._shown = self._show(action, masks)
         self._last_found = self._shown or self._last_found
@@ -204,7 +202,7 @@ class _Game:
         detail = None if status == "accepted" else status
         if mask is None:
             detail = f"no action in {bad} {'reply' if bad == 1 else 'replies'}"
-        return Verdict(outcome, status, mask, detail, bad, self._rounds)
+        return Verdict(outcome, status, mask, detail, bad)
 
 
 def _kept(parts: Sequence[Part], reply: Reply) -> dict[str, Any]:

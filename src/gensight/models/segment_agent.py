@@ -3,8 +3,8 @@
 The prompt's text is what is to be found (resources/prompts/segmentation/target.yaml); `_agent` says
 how the two play and how each game ends, `_agent_words` what the VLM is told. The answer is the
 union of the accepted masks, white on black at the size of the sent picture. Its setup has `status`
-(`accepted`, `gave_up`, `not_accepted`, `no_mask` or `malformed`) and, as `rounds`, every prompt,
-reply, phrase, box and mask.
+(`accepted`, `gave_up`, `not_accepted`, `no_mask` or `malformed`). Every round is an answer of its
+own, kept at once, whose setup has as `round` its prompt, reply, phrases, boxes and masks.
 
     segmenter, revision, ...    SAM 3 and how it is loaded, as in `transformers_segment`
     agent                       the VLM, under the name by which its server knows it
@@ -28,7 +28,7 @@ import numpy as np
 from gensight.errors import GensightError, SpecError
 from gensight.images import decode_rgb, encode_png
 from gensight.models import Reply, Site, Turn
-from gensight.models._agent import Box, Verdict, play
+from gensight.models._agent import Box, Game, Verdict
 from gensight.models._segmenter import Instances, Segmenter, open_segmenter
 from gensight.models._served_viewer import SERVICE, ServedViewer
 from gensight.models._settings import complete, count, load_sdk, stated
@@ -106,65 +106,119 @@ def open_model(
     return SegmentAgent(viewer, segmenter, client, settings, rounds)
 
 
-@dataclass(frozen=True)
 class SegmentAgent:
-    """A VLM that is served, with a loaded segmenter; neither draws noise."""
+    """A VLM that is served, with a loaded segmenter; neither draws noise.
 
-    viewer: ServedViewer
-    segmenter: Segmenter
-    client: httpx2.Client
-    settings: Mapping[str, Any]
-    rounds: int
+    Every round is one answer. The game of the last one is remembered: after a kill it is taken up
+    again by what was replied before, and the segmenter finds the same once more.
+    """
+
     fit_digest = ""
 
+    def __init__(
+        self,
+        viewer: ServedViewer,
+        segmenter: Segmenter,
+        client: httpx2.Client,
+        settings: Mapping[str, Any],
+        max_rounds: int,
+    ) -> None:
+        self.segmenter = segmenter
+        self._viewer, self._client, self._settings = viewer, client, settings
+        self._max_rounds = max_rounds
+        self._open: _Open | None = None
+
     def answer(self, turn: Turn) -> Reply:
-        """Return the mask that the game about the turn's one picture ends with.
+        """Play one round; the last one returns the mask that the game ends with.
 
         Raises:
             AnswerError: the segmenter made NaN or infinity, or the server gave no answer.
             SpecError: the turn has not one picture, or no text.
             GensightError: the server does not take the requests.
         """
+        with Meter() as meter:
+            played, self._open = self._taken_up(turn), None
+            said = self._viewer(played.game.prompt())
+            verdict = played.game.take(said)
+        if verdict is None:
+            played.texts.append(said.text)
+            self._open = played
+        setup = self._setup(verdict, played)
+        if verdict is None:
+            return Reply(
+                str(said.outcome),
+                text=said.text,
+                detail=said.detail,
+                device=meter.device,
+                setup=setup,
+                goes_on=True,
+            )
+        images = ()
+        if verdict.mask is not None:
+            images = (encode_png(verdict.mask.astype(np.uint8) * np.uint8(255)),)
+        return Reply(
+            verdict.outcome,
+            text=said.text,
+            images=images,
+            detail=verdict.detail,
+            device=meter.device,
+            setup=setup,
+        )
+
+    def _taken_up(self, turn: Turn) -> _Open:
+        """Return the game of a turn, after the rounds that were played."""
         image = only_picture(turn, "segment_agent")
         query = text_of(turn).strip()
         if not query:
             raise SpecError(
                 "adapter segment_agent: the prompt names nothing; take one with {query}"
             )
-        picture, pixels = as_pillow(image), decode_rgb(image, matte=WHITE)
-        tool = _Tool(self.segmenter, picture)
-        with Meter() as meter:
-            verdict = play(self.viewer, tool, pixels, image, query, self.rounds)
-        images = ()
-        if verdict.mask is not None:
-            images = (encode_png(verdict.mask.astype(np.uint8) * np.uint8(255)),)
-        return Reply(
-            verdict.outcome,
-            images=images,
-            detail=verdict.detail,
-            device=meter.device,
-            setup=self._setup(verdict, picture.size, tool.used),
-        )
+        texts = [said.text for said in turn.rounds]
+        remembered = self._open
+        if remembered is not None and remembered.is_of(image, query, texts):
+            return remembered
+        tool = _Tool(self.segmenter, as_pillow(image))
+        game = Game(tool, decode_rgb(image, matte=WHITE), image, query, self._max_rounds)
+        for said in turn.rounds:
+            game.take(said)
+        return _Open(game, tool, image, query, texts)
 
     def close(self) -> None:
         """Close the connections to the server."""
-        self.client.close()
+        self._client.close()
 
-    def _setup(self, verdict: Verdict, size: Size, used: Size | None) -> str:
-        returned = None if verdict.mask is None else size
+    def _setup(self, verdict: Verdict | None, played: _Open) -> str:
+        size = played.tool.picture.size
+        returned = None if verdict is None or verdict.mask is None else size
+        ended = {}
+        if verdict is not None:
+            ended = {"status": verdict.status, "malformed_replies": verdict.malformed}
         return self.segmenter.opened.setup(
             seed=None,
-            sizes={"sent": size, "used": used, "returned": returned},
+            sizes={"sent": size, "used": played.tool.used, "returned": returned},
             agent={
-                "weights": self.settings["agent"],
-                "revision": stated(self.settings, "agent_revision"),
-                "server_version": self.settings["server_version"],
-                "max_rounds": self.rounds,
+                "weights": self._settings["agent"],
+                "revision": stated(self._settings, "agent_revision"),
+                "server_version": self._settings["server_version"],
+                "max_rounds": self._max_rounds,
             },
-            status=verdict.status,
-            malformed_replies=verdict.malformed,
-            rounds=verdict.rounds,
+            round=played.game.rounds[-1],
+            **ended,
         )
+
+
+@dataclass
+class _Open:
+    """A game under way, and what was said in it."""
+
+    game: Game
+    tool: _Tool
+    image: bytes
+    query: str
+    texts: list[str | None]
+
+    def is_of(self, image: bytes, query: str, texts: Sequence[str | None]) -> bool:
+        return (self.image, self.query, self.texts) == (image, query, texts)
 
 
 @dataclass

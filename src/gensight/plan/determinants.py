@@ -31,7 +31,7 @@ STAGE_VERSIONS = {
     "samples": 2,
     "requests": 2,
     "generations": 3,
-    "predictions": 2,
+    "predictions": 3,
     "scores": 2,
     "summaries": 2,
     "sweeps": 1,

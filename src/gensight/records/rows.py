@@ -104,6 +104,8 @@ class Request:
 class Generation:
     """What a model returned to one turn, untouched; `final` marks the turn that is extracted.
 
+    A reply that `goes_on` is a round of an agent; its next one stands in the next row.
+
     `severity` is the strength of a reference model's disturbance; missing for every other model.
     Times are missing for reference models, whose speed means nothing. `setup` is JSON of how a
     model that runs here made it (`gensight.models.Reply`), `place` JSON of where: the host and, on
@@ -117,6 +119,7 @@ class Generation:
     rank: int = column(pa.int32())
     turn: int = column(pa.int32())
     final: bool = column(pa.bool_())
+    goes_on: bool = column(pa.bool_(), default=False)
     repeat: int = column(pa.int32(), default=0)
     severity: float | None = optional(pa.float64())
     outcome: str = column(pa.string())

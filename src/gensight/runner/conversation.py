@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gensight.digests import digest_of, digest_of_bytes, seed_of
-from gensight.models import Part, Turn
+from gensight.models import Part, Reply, Turn
 from gensight.outcomes import Outcome
 from gensight.records import Generation, Request, Sample
-from gensight.runner.ledger import Ledger
+from gensight.runner.ledger import Entry, Ledger
 from gensight.runner.questions import Answer, Asker, Question
 from gensight.specs.model import is_asked_for
 
@@ -66,19 +66,23 @@ class Conversation:
         return f"{self.model}/{self.benchmark}/{self.prompt}"
 
     def play(self, request: Request, sample: Sample, setting: Setting) -> Iterator[Generation]:
-        """Yield one row per answer; a turn that fails ends the conversation as its final answer."""
+        """Yield one row per answer; a turn that fails ends the conversation as its final answer.
+
+        The rounds of an agent are answers of one turn, each asked under a key of its own.
+        """
         image = self.standardise(sample.image["bytes"])
         replies: list[Answer] = []
         for index, turn in enumerate(request.turns):
             parent = replies[-1][0].key if replies else None
             parts = tuple(self._part(part, image, replies) for part in turn["parts"])
-            for question in self._rungs(parts, turn["answer_form"], sample, setting, parent):
-                reply = self._answer(question)
-                is_cut = reply[0].outcome == Outcome.TRUNCATED and not question.is_last
-                last_turn = index == len(request.turns) - 1 or reply[0].outcome != Outcome.OK
-                final = last_turn and not is_cut
-                parent_key = question.asked["parent_key"]
-                yield self._row(request, index, final, setting, parent_key, reply)
+            for rung in self._rungs(parts, turn["answer_form"], sample, setting, parent):
+                for question, reply in self._rounds(rung):
+                    entry = reply[0]
+                    is_cut = entry.outcome == Outcome.TRUNCATED and not rung.is_last
+                    last_turn = index == len(request.turns) - 1 or entry.outcome != Outcome.OK
+                    final = last_turn and not is_cut and not entry.goes_on
+                    parent_key = question.asked["parent_key"]
+                    yield self._row(request, index, final, setting, parent_key, reply)
                 if not is_cut:
                     break
             replies.append(reply)
@@ -133,6 +137,19 @@ class Conversation:
             )
             yield question
             parent = question.key
+
+    def _rounds(self, question: Question) -> Iterator[tuple[Question, Answer]]:
+        """Yield a question with its reply, and every further round that the model asks for."""
+        rounds: list[Reply] = []
+        while True:
+            entry, images = self._answer(question)
+            yield question, (entry, images)
+            if not entry.goes_on:
+                return
+            rounds.append(_reply_of(entry, images))
+            asked = {**question.asked, "parent_key": question.key, "round": len(rounds)}
+            turn = replace(question.turn, rounds=tuple(rounds))
+            question = replace(question, key=digest_of(asked), asked=asked, turn=turn)
 
     def _answer(self, question: Question) -> Answer:
         entry, images = self.ledger.find(question.key) or self.asker.ask(question)
@@ -208,6 +225,7 @@ class Conversation:
             rank=request.rank,
             turn=turn,
             final=final,
+            goes_on=entry.goes_on,
             repeat=setting.repeat,
             severity=setting.severity,
             outcome=entry.outcome,
@@ -237,6 +255,17 @@ class _Rung(Question):
     """A question on the ladder of lengths."""
 
     is_last: bool = True
+
+
+def _reply_of(entry: Entry, images: Sequence[bytes]) -> Reply:
+    return Reply(
+        outcome=entry.outcome,
+        text=entry.text,
+        images=tuple(images),
+        detail=entry.detail,
+        setup=entry.setup,
+        goes_on=entry.goes_on,
+    )
 
 
 def _canonical_part(part: Part) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class Entry:
     raw: list[str] = field(default_factory=list)
     setup: str | None = None
     place: str | None = None
+    goes_on: bool = False
 
 
 class Ledger:
@@ -129,6 +130,7 @@ class Ledger:
             asked=dict(asked),
             images_returned=len(digests),
             setup=reply.setup,
+            goes_on=reply.goes_on,
             **facts,
         )
         kept = canonical_json(asdict(entry)).encode()
@@ -175,6 +177,7 @@ class Ledger:
             cost_usd=row.cost_usd,
             setup=row.setup,
             place=row.place,
+            goes_on=row.goes_on,
         )
         return entry, images
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -27,8 +28,8 @@ def extract(
     plan = determinants["generations"]
     store = SampleStore(RowFile(samples, Sample, plan["requests"]["samples"]))
     shards = [_shard(path, plan) for path in generations]
-    reader = _Reader(determinants, store)
-    rows = (row for shard in shards for row in reader.rows(_final(shard, determinants["ranks"])))
+    reader, ranks = _Reader(determinants, store), determinants["ranks"]
+    rows = (row for shard in shards for row in reader.rows(_final(shard, ranks)))
     return write_rows(output, Prediction, rows, determinants, [samples, *(s.path for s in shards)])
 
 
@@ -39,10 +40,29 @@ def _shard(path: str, plan: Mapping[str, Any]) -> RowFile[Generation]:
 
 
 def _final(shard: RowFile[Generation], ranks: int | None) -> Iterator[Generation]:
-    """Yield the answers that are read: those to the last turn, of the first ranks."""
+    """Yield the answers that are read: those to the last turn, of the first ranks.
+
+    An answer takes as long as all of its turns and rounds together, and as much memory as the one
+    that takes most; its time is not known where that of one of them is not.
+    """
+    before: list[Generation] = []
     for generation in shard:
-        if generation.final and (ranks is None or generation.rank < ranks):
-            yield generation
+        before.append(generation)
+        if generation.final:
+            if ranks is None or generation.rank < ranks:
+                yield _taken_together(before)
+            before = []
+
+
+def _taken_together(rows: Sequence[Generation]) -> Generation:
+    times = [row.latency_s for row in rows]
+    peaks = [row.peak_memory_gb for row in rows if row.peak_memory_gb is not None]
+    return replace(
+        rows[-1],
+        latency_s=None if None in times else math.fsum(times),  # type: ignore[arg-type]
+        peak_memory_gb=max(peaks, default=None),
+        warm_up=any(row.warm_up for row in rows) if rows[-1].warm_up is not None else None,
+    )
 
 
 class _Reader:
