@@ -356,6 +356,14 @@ def test_an_endpoint_takes_the_place_of_a_server(checkout, monkeypatch):
     monkeypatch.setenv("PATH", str(checkout))
     config = "endpoints: {it: 'http://127.0.0.1:9/v1'}\n"
     assert ready(checkout, STARTED % ("serves", ""), config=config)[0].runs == "here"
+    # The GPU is that of the server; an agent loads a segmenter beside it.
+    asking = STARTED % ("serves", "") + "limits: {gpu: 1}\n"
+    assert ready(checkout, asking, NO_GPU, config)[0].runs == "here"
+    agent = (
+        "adapter: segment_agent\ngeneration: {segmenter: a/b, agent: c/d}\nlimits: {gpu: 1}\n"
+        "server: {command: [serves, '{port}']}\n"
+    )
+    assert reason(checkout, agent, NO_GPU, config).startswith("no GPU seen")
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,8 @@ def readiness(
     if nothing_helps is not None:
         return Readiness("no", [nothing_helps])
     lacks = list(_lacks(name, spec, site, machine, keys or {}))
-    lacks_gpu = list(_gpu(spec, machine))
+    is_elsewhere = spec.provider == OWN_SERVER and not _starts_server(name, spec, site)
+    lacks_gpu = [] if is_elsewhere else list(_gpu(spec, machine))
     if not lacks and not lacks_gpu:
         return Readiness("here", [])
     on_cluster = not lacks and not machine.has_gpu and machine.has_slurm and spec.limits.gpu > 0
@@ -221,12 +222,11 @@ def _wrapper(spec: ModelSpec, site: Site) -> Iterator[str]:
 
 def _server(name: str, spec: ModelSpec, site: Site) -> Iterator[str]:
     """Yield what a model lacks that a server of one's own answers for."""
-    if site.endpoint(name, OWN_SERVER):
-        return
-    if spec.server is None:
-        if spec.generation.get("base_url") is None:
+    if not _starts_server(name, spec, site):
+        if not (site.endpoint(name, OWN_SERVER) or spec.generation.get("base_url")):
             yield f"no server: give it server:, or name one that runs in endpoints.{name}"
         return
+    assert spec.server is not None
     program, environment = spec.server.command[0], spec.server.environment
     path, place = os.environ.get("PATH", os.defpath), "on the PATH"
     if environment is not None:
@@ -241,6 +241,10 @@ def _server(name: str, spec: ModelSpec, site: Site) -> Iterator[str]:
     if shutil.which(tried, path=path) is None:
         found = program if is_path else f"{program} {place}"
         yield f"no {found}: install it, or name a server that runs in endpoints.{name}"
+
+
+def _starts_server(name: str, spec: ModelSpec, site: Site) -> bool:
+    return spec.server is not None and site.endpoint(name, OWN_SERVER) is None
 
 
 def _folder(environment: str, site: Site) -> Path:
