@@ -17,6 +17,7 @@ MODEL, N = "example_command", 10
 BENCHMARKS = ("scenes_depth", "scenes_segmentation")
 MOST_JOBS = 20
 PART = f"results/generations/{MODEL}/scenes_depth/mid/part_000.parquet"
+PREDICTIONS = f"results/predictions/{MODEL}/scenes_depth/mid/depth.parquet"
 #: What a user may well type, and what replaces everything that the profile says of resources.
 ON_CPU = ("--default-resources", "slurm_partition=cpu")
 LOCAL = ("sample", "render", "generate_reference", "summarize", "tabulate", "collect_tables")
@@ -76,6 +77,9 @@ def test_jobs_ask_for_what_the_models_spec_says(demo):
     for job in demo.jobs_of(MODEL):
         assert job["TresPerJob"] == "gres:gpu:1"
         assert (job["MinMemoryNode"], job["TimeLimit"]) == ("500M", "00:05:00")
+    cells = [job for job in demo.submitted if job["Comment"] == "rule_cell_extract_score"]
+    # Extraction and score, 20 minutes each.
+    assert {(job["MinMemoryNode"], job["TimeLimit"]) for job in cells} == {("1000M", "00:40:00")}
 
 
 def test_a_second_run_has_nothing_to_do(demo):
@@ -83,10 +87,12 @@ def test_a_second_run_has_nothing_to_do(demo):
     assert (done.returncode, "Nothing to be done" in done.text) == (0, True)
 
 
-def planned(demo: SlurmCheckout, *arguments: str) -> dict[str, str]:
-    """Return the resources that a dry run prints for the generation of a part."""
-    said = demo.snakemake("-n", "--profile", "slurm", *RUN, *arguments, "--", PART).stdout
-    (line,) = re.findall(r"^rule generate_local:\n(?:    .*\n)*?    resources: (.*)$", said, re.M)
+def planned(
+    demo: SlurmCheckout, *arguments: str, rule: str = "generate_local", target: str = PART
+) -> dict[str, str]:
+    """Return the resources that a dry run prints for the only job of a rule."""
+    said = demo.snakemake("-n", "--profile", "slurm", *RUN, *arguments, "--", target).stdout
+    (line,) = re.findall(rf"^ *rule {rule}:\n(?:    .*\n)*?    +resources: (.*)$", said, re.M)
     return dict(part.split("=") for part in line.split(", "))
 
 
@@ -95,6 +101,8 @@ def test_a_partition_on_the_command_line_takes_nothing_away(demo):
     told = planned(demo, *ON_CPU)
     expected = {"gpu": "1", "mem_mb": "500", "runtime": "5", "slurm_partition": "gpu"}
     assert {name: told[name] for name in expected} == expected
+    read = planned(demo, *ON_CPU, "--forcerun", "extract", rule="extract", target=PREDICTIONS)
+    assert (read["mem_mb"], read["runtime"], read["slurm_partition"]) == ("1000", "20", "cpu")
 
     before = {job["JobId"] for job in demo.jobs()}
     done = demo.on_slurm(*RUN, *ON_CPU, "--", PART)

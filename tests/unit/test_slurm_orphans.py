@@ -1,13 +1,14 @@
 import socket
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
-from cli_files import call
+from cli_files import call, error
 
 from gensight.errors import GensightError
 from gensight.slurm import orphans
-from gensight.slurm.orphans import Job, check_dead, check_quiet, runs_of
+from gensight.slurm.orphans import Job, check_dead, runs_of
 
 RUN = "17c722b9-449b-4d5c-b995-33a2dd478d5a"
 LOG = """Using profile slurm for setting default command line arguments.
@@ -73,17 +74,80 @@ def test_a_run_that_may_be_alive_is_left_alone(tmp_path):
     write_log(tmp_path, LOG.format(host="login1", run=RUN))
     with pytest.raises(GensightError, match=f"run {RUN}: was started on login1"):
         check_dead([JOB], runs_of(tmp_path))
-    log = write_log(tmp_path, LOG.format(host=socket.gethostname(), run=RUN))
+    write_log(tmp_path, LOG.format(host=socket.gethostname(), run=RUN))
     check_dead([JOB], runs_of(tmp_path))
-    check_quiet(runs_of(tmp_path))
-    code = f"import sys; log = open({str(log)!r}, 'a'); print('open', flush=True); sys.stdin.read()"
+
+
+#: As much of a log as the three kinds of run have written when somebody asks.
+BEGUN = LOG.split("SLURM")[0]
+ALIVE = {"on a cluster": LOG, "still planning": BEGUN, "quiet": "Building DAG of jobs...\n"}
+
+
+@contextmanager
+def held_open(path):
+    """Let another process hold a file open."""
+    code = (
+        f"import sys; log = open({str(path)!r}, 'a'); print('open', flush=True); sys.stdin.read()"
+    )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", code], **pipes) as writer:
+    with subprocess.Popen([sys.executable, "-c", code, path], **pipes) as writer:
         assert writer.stdout.readline() == b"open\n"
-        with pytest.raises(GensightError, match="is still alive"):
-            check_quiet(runs_of(tmp_path))
+        yield writer.pid
         writer.stdin.close()
-    check_quiet(runs_of(tmp_path))
+
+
+def locked_checkout(folder, monkeypatch):
+    """Make the current folder a checkout that is locked, with an empty queue; return the lock."""
+    monkeypatch.chdir(folder)
+    (folder / "Snakefile").write_text("rule all:\n    input: []\n")
+    write_queue(monkeypatch, folder, [])
+    lock = folder / orphans.LOCKS / "0.output.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("results/tables/all.tex\n")
+    return lock
+
+
+@pytest.mark.parametrize("text", ALIVE.values(), ids=ALIVE)
+def test_nothing_is_unlocked_under_a_run_that_lives(tmp_path, monkeypatch, text):
+    lock = locked_checkout(tmp_path, monkeypatch)
+    log = write_log(tmp_path, text.format(host=socket.gethostname(), run=RUN))
+    write_log(tmp_path, "Unlocked working directory.\n", "2026-01-02T0.snakemake.log")
+    with held_open(log) as process:
+        for options in ([], ["--force"], ["--go-on"]):
+            refused = error("slurm", "recover", *options)
+            assert f"a run is still alive here (process {process} writes {log.name})" in refused
+    assert lock.exists()
+    orphans.check_quiet(tmp_path)
+
+
+def test_nothing_is_unlocked_under_a_run_that_snakemake_itself_makes(tmp_path, monkeypatch):
+    """An ordinary run, which knows no cluster, in the middle of its only job."""
+    lock = locked_checkout(tmp_path, monkeypatch)
+    lock.unlink()
+    (tmp_path / "Snakefile").write_text(
+        "rule one:\n    output: 'made'\n    shell: 'echo begun; read line; touch {output}'\n"
+    )
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "all"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, **pipes) as running:
+        assert b"begun\n" in iter(running.stdout.readline, b"")
+        assert orphans.is_locked(tmp_path)
+        assert f"process {running.pid} writes" in error("slurm", "recover")
+        assert orphans.is_locked(tmp_path)
+        running.communicate(b"\n", timeout=60)
+    assert (running.returncode, (tmp_path / "made").exists()) == (0, True)
+
+
+def test_a_lock_that_may_be_of_another_host_is_left_alone(tmp_path, monkeypatch):
+    lock = locked_checkout(tmp_path, monkeypatch)
+    write_log(tmp_path, BEGUN.format(host=socket.gethostname()), "2026-01-01T0.snakemake.log")
+    write_log(tmp_path, BEGUN.format(host="login1"), "2026-01-02T0.snakemake.log")
+    write_log(tmp_path, "Building DAG of jobs...\n", "2026-01-03T0.snakemake.log")
+    refused = error("slurm", "recover")
+    assert "the newest run (2026-01-02T0.snakemake.log) was started on login1" in refused
+    assert "--force" in refused and lock.exists()
+    assert call("slurm", "recover", "--force").exit_code == 0
+    assert not lock.exists()
 
 
 def test_without_slurm_it_is_one_line(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import pytest
 from conftest import Checkout
@@ -31,10 +32,25 @@ def test_probegen_plans_whole_without_any_data(fresh):
     assert jobs["sweep"] == 1
 
 
-@pytest.mark.parametrize("name", ["probed", "extensions", "reading"])
+@pytest.mark.parametrize("name", ["probed", "extensions", "reading", "demo_slurm"])
 def test_every_other_run_file_plans(fresh, name):
     jobs = fresh.planned("--configfile", f"config/runs/{name}.yaml")
     assert 0 < sum(jobs.values()) < MOST_JOBS
+
+
+@pytest.mark.parametrize("options", [(), ("--default-resources", "slurm_partition=cpu")])
+def test_every_job_of_a_cluster_asks_for_memory_and_time(fresh, options):
+    """Also where the command line replaces what the profile says of all rules."""
+    run = ("--profile", "slurm", "--configfile", "config/runs/demo_slurm.yaml")
+    said = fresh.snakemake("-n", *run, *options).stdout
+    asked = re.findall(r"^ *rule (\w+):\n(?: +[a-z]+: .*\n)*? +resources: (.*)$", said, re.M)
+    jobs = {rule: told for rule, told in asked if rule in ("generate_local", "extract", "score")}
+    assert sorted(jobs) == ["extract", "generate_local", "score"]
+    for rule, told in jobs.items():
+        resources = dict(part.split("=") for part in told.split(", "))
+        expected = ("500", "5") if rule == "generate_local" else ("1000", "20")
+        assert (resources["mem_mb"], resources["runtime"]) == expected
+        assert resources.get("slurm_partition") == ("cpu" if options else None)
 
 
 def test_the_twin_is_small(fresh):

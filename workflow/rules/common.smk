@@ -157,6 +157,16 @@ def reading_memory_mb(wildcards, attempt):
     return 1000 * attempt
 
 
+def reading_minutes(wildcards, attempt):
+    """Return the time of one of the two steps of reading answers, more at each attempt.
+
+    The steps are one job, which has the time of both: no more than its partition gives.
+    """
+    asked = set_resource("extract", "slurm_partition")
+    asked = asked or default_resource("slurm_partition")
+    return at_most(2 * 20, attempt, asked, known_partitions()) // 2
+
+
 def run_targets():
     """Return every table and figure of the run."""
     targets = ["results/tables/all.tex"] if project.config.run.tables else []

@@ -21,6 +21,7 @@ rule extract:
         "../../envs/core.yaml"
     resources:
         mem_mb=reading_memory_mb,
+        runtime=reading_minutes,
     params:
         determinants=determinants_of(PREDICTIONS),
     script:

@@ -21,6 +21,7 @@ rule score:
         "../../envs/core.yaml"
     resources:
         mem_mb=reading_memory_mb,
+        runtime=reading_minutes,
     params:
         determinants=determinants_of(SCORES),
     script:

@@ -41,13 +41,16 @@ def recover(dry_run: bool, force: bool, go_on: bool, arguments: tuple[str, ...])
     if dry_run:
         click.echo(f"{len(jobs)} jobs of this folder are in the queue; nothing was done")
         return
-    orphans.check_quiet(runs)
+    orphans.check_quiet(folder)
     if not force:
         orphans.check_dead(jobs, runs)
+        orphans.check_lock(folder)
     if jobs:
         orphans.cancel(jobs)
     click.echo(f"{len(jobs)} jobs cancelled")
     if orphans.is_locked(folder):
+        # Jobs take a while to end, in which a run may have been started.
+        orphans.check_quiet(folder)
         _snakemake(["--unlock"])
     if not arguments and runs:
         arguments = runs[0].arguments

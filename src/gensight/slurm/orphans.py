@@ -48,11 +48,6 @@ class Run:
     arguments: tuple[str, ...]
     log: Path
 
-    @property
-    def is_alive(self) -> bool:
-        """Say whether a process of this host writes the log."""
-        return _is_open(self.log)
-
 
 def jobs_of(folder: Path) -> list[Job]:
     """Return the user's jobs in the queue that runs of a working directory have submitted.
@@ -69,8 +64,7 @@ def jobs_of(folder: Path) -> list[Job]:
 
 def runs_of(folder: Path) -> list[Run]:
     """Return the runs on a cluster that have a log in a working directory, the newest first."""
-    paths = sorted((folder / LOGS).glob("*.snakemake.log"), reverse=True)
-    return [run for path in paths if (run := _run_of(path)) is not None]
+    return [run for path in _logs(folder) if (run := _run_of(path)) is not None]
 
 
 def check_dead(jobs: Iterable[Job], runs: Sequence[Run]) -> None:
@@ -95,18 +89,38 @@ def check_dead(jobs: Iterable[Job], runs: Sequence[Run]) -> None:
             )
 
 
-def check_quiet(runs: Iterable[Run]) -> None:
-    """Refuse if a run of the working directory is alive on this host.
+def check_quiet(folder: Path) -> None:
+    """Refuse if a run of any kind is alive on this host in a working directory.
+
+    Told by its log, which Snakemake holds open from its first line to its end; a run on a cluster
+    writes its id there only after it has planned.
 
     Raises:
         GensightError: one is.
     """
-    for run in runs:
-        if run.is_alive:
-            raise GensightError(
-                f"run {run.number}: is still alive ({run.log.name} is being written); end it first "
-                f"(Ctrl-C: it cancels its jobs itself)"
-            )
+    writer = _writer(_logs(folder))
+    if writer is not None:
+        process, log = writer
+        raise GensightError(
+            f"a run is still alive here (process {process} writes {log.name}); end it first "
+            f"(Ctrl-C: it cancels its jobs itself)"
+        )
+
+
+def check_lock(folder: Path) -> None:
+    """Refuse if the lock of a working directory may be that of a run on another host.
+
+    Raises:
+        GensightError: the newest log that tells its host tells another one.
+    """
+    here = socket.gethostname()
+    hosts = ((log, _told(_head(log), "  Host")) for log in _logs(folder))
+    log, host = next(((log, host) for log, host in hosts if host is not None), (None, here))
+    if is_locked(folder) and log is not None and host != here:
+        raise GensightError(
+            f"the folder is locked, and the newest run ({log.name}) was started on {host}, this "
+            f"is {here}; look there whether it is still alive; if it is dead: --force"
+        )
 
 
 def cancel(jobs: Sequence[Job]) -> None:
@@ -130,9 +144,18 @@ def is_locked(folder: Path) -> bool:
     return any((folder / LOCKS).glob("*"))
 
 
-def _run_of(log: Path) -> Run | None:
+def _logs(folder: Path) -> list[Path]:
+    """Return the logs of all runs of a working directory, the newest first."""
+    return sorted((folder / LOGS).glob("*.snakemake.log"), reverse=True)
+
+
+def _head(log: Path) -> str:
     with log.open(encoding="utf-8", errors="replace") as stream:
-        head = stream.read(HEAD_CHARACTERS)
+        return stream.read(HEAD_CHARACTERS)
+
+
+def _run_of(log: Path) -> Run | None:
+    head = _head(log)
     number = _told(head, "SLURM run ID")
     if number is None:
         return None
@@ -146,15 +169,27 @@ def _told(head: str, name: str) -> str | None:
     return found[1] if found else None
 
 
-def _is_open(path: Path) -> bool:
-    """Say whether a process of this host that may be looked at has a file open."""
-    own = str(os.getpid())
+def _writer(paths: Iterable[Path]) -> tuple[int, Path] | None:
+    """Return a process of this host that has one of the files open, and the file.
+
+    Processes that may not be looked at (of other users) are passed over.
+    """
+    wanted = {}
+    for path in paths:
+        with suppress(OSError):
+            wanted[_identity(path)] = path
     for process in Path("/proc").glob("[0-9]*"):
-        if process.name == own:
+        if process.name == str(os.getpid()):
             continue
         with suppress(OSError):
             for descriptor in (process / "fd").iterdir():
                 with suppress(OSError):
-                    if descriptor.samefile(path):
-                        return True
-    return False
+                    path = wanted.get(_identity(descriptor))
+                    if path is not None:
+                        return int(process.name), path
+    return None
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
