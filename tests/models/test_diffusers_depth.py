@@ -118,13 +118,16 @@ def test_one_picture_is_looked_at(opened):
         adapter.answer(Turn((shown, shown), {"kind": "depth"}, seed=1))
 
 
-def test_nan_is_an_error_that_names_the_number_type(opened):
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("quantity", ["depth", "normals"])
+def test_what_is_no_number_is_an_error_that_names_the_number_type(opened, quantity, value):
+    """The pipeline clamps infinity to the ends of its range, which are near, far, or an axis."""
     import torch
 
-    adapter = opened("depth")
+    adapter = opened(quantity)
     with torch.no_grad():
-        adapter.loaded.pipeline.vae.decoder.conv_out.bias.fill_(float("nan"))
-    with pytest.raises(AnswerError, match=r"4096 of 4096 numbers NaN .* in float32"):
+        adapter.loaded.pipeline.vae.decoder.conv_out.bias[0] = float(value)
+    with pytest.raises(AnswerError, match=r"\d+ of \d+ numbers NaN or infinite in float32"):
         adapter.answer(turn(picture(64, 64)))
 
 

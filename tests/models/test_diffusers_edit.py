@@ -1,6 +1,7 @@
 """Editors of diffusers on tiny copies: calls, sizes, equal bytes, and what cannot be answered."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -18,10 +19,11 @@ FOLDERS = {
     "OmniGenPipeline": "omnigen",
     "QwenImageEditPlusPipeline": "qwen_edit_plus",
 }
-#: What keeps an answer short; Qwen's schedule divides by zero with a single step.
+#: What keeps an answer short; Qwen's schedule divides by zero with a single step. A letter is a
+#: token here, and FLUX.2 has a system message before the prompt's first word.
 SHORT = {
     "Flux2KleinPipeline": {"num_inference_steps": 1, "max_sequence_length": 64},
-    "Flux2Pipeline": {"num_inference_steps": 1, "max_sequence_length": 64},
+    "Flux2Pipeline": {"num_inference_steps": 1, "max_sequence_length": 320},
     "GlmImagePipeline": {"num_inference_steps": 1},
     "OmniGenPipeline": {"num_inference_steps": 1},
     "QwenImageEditPlusPipeline": {
@@ -103,6 +105,72 @@ def test_a_picture_comes_back_at_the_size_that_was_asked_for(opened, recorded, p
     assert reply.usage is None and adapter.fit_digest == ""
 
 
+@pytest.mark.parametrize("pipeline", sorted(FOLDERS))
+def test_other_words_are_another_picture(opened, pipeline):
+    adapter, shown = opened(pipeline), picture(64, 64)
+    words = ['Paint "it" red.', 'Paint "all" of it blue.']
+    assert len({adapter.answer(turn(shown, text)).images for text in words}) == 2
+
+
+@pytest.fixture
+def read():
+    """Return a function that keeps how many tokens a loaded text encoder is given at each call."""
+
+    def _watch(adapter):
+        given = []
+
+        def _count(module, positional, named):
+            given.append(int(named["attention_mask"].sum()))
+
+        adapter.loaded.pipeline.text_encoder.register_forward_pre_hook(_count, with_kwargs=True)
+        return given
+
+    return _watch
+
+
+@pytest.mark.parametrize("pipeline", ["Flux2Pipeline", "Flux2KleinPipeline"])
+def test_words_beyond_the_limit_are_told(opened, read, pipeline):
+    limit = SHORT[pipeline]["max_sequence_length"]
+    adapter, shown = opened(pipeline), picture(64, 64)
+    given = read(adapter)
+    long = "Paint it all over. " * 30
+    replies = [adapter.answer(turn(shown, text)) for text in ("Red.", f"{long}Red", f"{long}Blue.")]
+    short, cut, other = (setup_of(reply)["prompt"] for reply in replies)
+    assert given == [short["read"], limit, limit]
+    assert short["tokens"] == short["read"] < limit
+    assert cut == {"tokens": short["tokens"] + len(long) - 1, "read": limit}
+    assert other["tokens"] == cut["tokens"] + 2
+    # The end of the text is what is lost.
+    assert replies[1].images == replies[2].images
+
+
+def test_without_a_limit_the_pipelines_own_is_told(opened):
+    reply = opened("Flux2KleinPipeline", max_sequence_length=None).answer(
+        turn(picture(64, 64), "Paint it. " * 60)
+    )
+    told = setup_of(reply)["prompt"]
+    assert told["read"] == 512 < 600 < told["tokens"]
+
+
+def test_glm_tells_what_it_cuts_of_quoted_texts(opened):
+    """The rest of the text goes to the part that writes, which cuts nothing."""
+    adapter, shown = opened("GlmImagePipeline", max_sequence_length=8), picture(64, 64)
+    told = [
+        setup_of(adapter.answer(turn(shown, text)))["quoted"]
+        for text in ("Write nothing here at all.", 'Write "four" and "fourteen of them".')
+    ]
+    # Letters, and one end for each text.
+    assert told == [{"tokens": 0, "read": 0}, {"tokens": 5 + 17, "read": 5 + 8}]
+
+
+@pytest.mark.parametrize("pipeline", ["OmniGenPipeline", "QwenImageEditPlusPipeline"])
+def test_long_texts_are_read_to_their_end_where_nothing_is_told(opened, pipeline):
+    adapter, shown, long = opened(pipeline), picture(64, 64), "Paint it all over. " * 120
+    replies = [adapter.answer(turn(shown, long + end)) for end in ("Red", "Blue")]
+    assert replies[0].images != replies[1].images
+    assert not {"prompt", "quoted"} & set(setup_of(replies[0]))
+
+
 def test_the_setup_says_how_it_was_made_and_not_where(opened, tiny):
     reply = opened("Flux2Pipeline", assumed_revision="main").answer(turn(picture(64, 64)))
     told = setup_of(reply)
@@ -111,6 +179,7 @@ def test_the_setup_says_how_it_was_made_and_not_where(opened, tiny):
         "dtype",
         "libraries",
         "offload",
+        "prompt",
         "quantisation",
         "revision",
         "seed",
@@ -162,6 +231,8 @@ def test_guidance_acts_only_with_a_negative_prompt(opened):
         ({"true_cfg_scale": 4.0, "negative_prompt": None}, "only with a negative prompt"),
         ({"true_cfg_scale": None, "negative_prompt": None}, "only with a negative prompt"),
         ({"true_cfg_scale": 1.0}, "uses it only with a true_cfg_scale above 1"),
+        ({"guidance_scale": 9.0}, "guidance_scale: the transformer of qwen_edit_plus has no input"),
+        ({"max_sequence_length": 64}, "max_sequence_length: QwenImageEditPlusPipeline does not"),
         ({"img_guidance_scale": 2.0}, "img_guidance_scale: QwenImageEditPlusPipeline does not"),
         ({"num_steps": 3}, "num_steps"),
         ({"assumed_num_inference_steps": 3}, "assumed_num_inference_steps is given too"),
@@ -176,6 +247,38 @@ def test_a_distilled_model_is_not_guided(opened):
     with pytest.raises(SpecError, match="is distilled and ignores it"):
         opened("Flux2KleinPipeline", guidance_scale=4.0)
     opened("Flux2KleinPipeline", guidance_scale=1.0)
+
+
+@pytest.mark.parametrize("pipeline", ["Flux2Pipeline", "QwenImageEditPlusPipeline"])
+def test_guidance_is_told_where_the_transformer_takes_it(tiny, tmp_path, pipeline):
+    """By what the folder's config says: it is refused if it does nothing, and if it is missing."""
+    has_default = pipeline == "Flux2Pipeline"
+    copy = tmp_path / "copy"
+    shutil.copytree(tiny[FOLDERS[pipeline]], copy)
+    block = {**block_of(tiny, pipeline), "model": str(copy)}
+    for embeds in (True, False):
+        rebuilt(copy / "transformer", guidance_embeds=embeds)
+        given = {**block, "guidance_scale": 3.0}
+        if embeds:
+            diffusers_edit.open_model(given, [], Site())
+        else:
+            with pytest.raises(SpecError, match="guidance_scale: the transformer of copy has no"):
+                diffusers_edit.open_model(given, [], Site())
+        if embeds and not has_default:
+            with pytest.raises(SpecError, match="guidance_scale: the transformer of copy needs"):
+                diffusers_edit.open_model(block, [], Site())
+        else:
+            diffusers_edit.open_model(block, [], Site())
+
+
+def rebuilt(folder, **config):
+    """Replace a stored transformer by one of another config, with new weights."""
+    import diffusers
+
+    told = json.loads((folder / "config.json").read_text())
+    kind = getattr(diffusers, told["_class_name"])
+    shutil.rmtree(folder)
+    kind.from_config({**told, **config}).save_pretrained(folder)
 
 
 def test_a_turn_without_a_picture_is_told(opened):
@@ -220,11 +323,19 @@ def spoilt(adapter, value):
         last.bias.fill_(value)
 
 
-def test_nan_is_an_error_that_names_the_number_type(opened):
-    adapter = opened("Flux2Pipeline", dtype="bfloat16")
-    spoilt(adapter, float("nan"))
-    with pytest.raises(AnswerError, match=r"12288 of 12288 numbers NaN .* in bfloat16"):
-        adapter.answer(turn(picture(64, 64)))
+@pytest.mark.parametrize("value", ["nan", "inf"])
+@pytest.mark.parametrize("pipeline", sorted(FOLDERS))
+def test_what_is_no_number_is_an_error_that_names_the_number_type(opened, pipeline, value):
+    """All of these clamp infinity to white or black, and some in the coder itself."""
+    adapter, shown = opened(pipeline, dtype="bfloat16"), turn(picture(64, 64))
+    spoilt(adapter, float(value))
+    width, height = PIPELINES[pipeline].sides.like(64, 64)
+    numbers = 3 * width * height
+    with pytest.raises(AnswerError, match=rf"{numbers} of {numbers} numbers NaN .* in bfloat16"):
+        adapter.answer(shown)
+    # The same model can answer the next question.
+    spoilt(adapter, 0.5)
+    assert adapter.answer(shown).outcome == "ok"
 
 
 def test_black_is_an_answer(opened):

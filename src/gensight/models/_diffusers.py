@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,15 @@ from gensight.errors import GensightError, SpecError
 from gensight.images import decode_rgb
 from gensight.models import Site
 from gensight.models._settings import load_sdk
-from gensight.models._torch import Weights, check_loading, device, dtype_of, load_package, name_of
+from gensight.models._torch import (
+    Weights,
+    check_loading,
+    device,
+    dtype_of,
+    load_package,
+    name_of,
+    refuse_nan,
+)
 from gensight.specs.words import unknown
 
 if TYPE_CHECKING:
@@ -305,6 +314,35 @@ def _place(pipeline: Any, offload: str) -> None:
         pipeline.enable_sequential_cpu_offload()
     else:
         pipeline.to(device())
+
+
+@contextmanager
+def finite_decoder(loaded: Loaded) -> Iterator[None]:
+    """Watch what a pipeline's decoder makes within the block, before anything clamps it.
+
+    Coders and pipelines cut its numbers to the range of a picture, where infinity is white or black
+    like any other.
+
+    Raises:
+        AnswerError: at the block's end: it made NaN or infinite numbers; the message names the
+            number type.
+    """
+    import torch
+
+    broken = []
+
+    def _look(decoder: Any, given: Any, made: torch.Tensor) -> None:
+        if not torch.isfinite(made).all():
+            broken.append(made.float().cpu().numpy())
+
+    watch = loaded.pipeline.vae.decoder.register_forward_hook(_look)
+    try:
+        yield
+    finally:
+        watch.remove()
+    # Not in the middle of a pipeline's work, which would leave its parts where they were.
+    for numbers in broken:
+        refuse_nan(numbers, loaded.dtype)
 
 
 def picture_of(data: bytes, size: tuple[int, int] | None = None) -> Image:

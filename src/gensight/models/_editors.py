@@ -56,8 +56,11 @@ class Habits:
     `pictures` names the argument of the input pictures, which are stretched to the allowed sizes
     first where `fits_pictures`: the pipeline would cut or misread what does not fit. `takes` are
     settings of its call; `pictures_cited` is what the text must hold for each picture, counted from
-    1. `draws_globally` says that some numbers are drawn past the generator; `mend` is done to a
-    loaded pipeline that its libraries' versions have broken.
+    1. `embeds_guidance` says that guidance_scale is an input of the transformer, if that has one;
+    `draws_globally`, that some numbers are drawn past the generator. `counts` returns the tokens of
+    each text that the pipeline cuts to max_sequence_length, without a word: its own words around
+    the prompt's are among them. `counted` says which texts these are. `mend` is done to a loaded
+    pipeline that its libraries' versions have broken.
     """
 
     pictures: str
@@ -65,7 +68,10 @@ class Habits:
     takes: tuple[str, ...]
     fits_pictures: bool = True
     pictures_cited: str = ""
+    embeds_guidance: bool = False
     draws_globally: bool = False
+    counts: Callable[[Any, str], list[int]] | None = None
+    counted: str = "prompt"
     mend: Callable[[Any], None] | None = None
 
 
@@ -87,6 +93,32 @@ def _mend_glm_reader(pipeline: Any) -> None:
     model.get_image_tokens = _tokens_by_picture
 
 
+def _flux2_tokens(pipeline: Any, text: str) -> list[int]:
+    """Count a prompt as FLUX.2 reads it: behind a system message, which the limit covers too."""
+    said = {"system": pipeline.system_message, "user": text.replace("[IMG]", "")}
+    messages = [
+        {"role": role, "content": [{"type": "text", "text": words}]} for role, words in said.items()
+    ]
+    tokens = pipeline.tokenizer.apply_chat_template([messages], tokenize=True, return_dict=True)
+    return [len(tokens["input_ids"][0])]
+
+
+def _flux2_klein_tokens(pipeline: Any, text: str) -> list[int]:
+    said = pipeline.tokenizer.apply_chat_template(
+        [{"role": "user", "content": text}],
+        tokenize=False,
+        add_generation_prompt=True,
+        enable_thinking=False,
+    )
+    return [len(pipeline.tokenizer(said)["input_ids"])]
+
+
+def _glm_quoted_tokens(pipeline: Any, text: str) -> list[int]:
+    """Count the texts in quotation marks, which are read once more by themselves and cut there."""
+    (quoted,) = pipeline.get_glyph_texts(text)
+    return [len(tokens) for tokens in pipeline.tokenizer(quoted)["input_ids"]] if quoted else []
+
+
 PIPELINES = {
     "QwenImageEditPlusPipeline": Habits(
         pictures="image",
@@ -98,9 +130,10 @@ PIPELINES = {
             "guidance_scale",
             "true_cfg_scale",
             "negative_prompt",
-            "max_sequence_length",
         ),
+        # Its max_sequence_length cuts nothing: the whole text is read.
         fits_pictures=False,
+        embeds_guidance=True,
     ),
     "Flux2Pipeline": Habits(
         pictures="image",
@@ -108,11 +141,14 @@ PIPELINES = {
         # cut around their centre to multiples of 16.
         sides=Sides(multiple=16, least=64, most_aspect=8),
         takes=("num_inference_steps", "guidance_scale", "max_sequence_length"),
+        embeds_guidance=True,
+        counts=_flux2_tokens,
     ),
     "Flux2KleinPipeline": Habits(
         pictures="image",
         sides=Sides(multiple=16, least=64, most_aspect=8),
         takes=("num_inference_steps", "guidance_scale", "max_sequence_length"),
+        counts=_flux2_klein_tokens,
     ),
     "GlmImagePipeline": Habits(
         pictures="image",
@@ -122,6 +158,8 @@ PIPELINES = {
         sides=Sides(multiple=32, least=512, most_aspect=4, most_pixels=4 * ONE_MEGAPIXEL),
         takes=("num_inference_steps", "guidance_scale", "max_sequence_length"),
         draws_globally=True,
+        counts=_glm_quoted_tokens,
+        counted="quoted",
         mend=_mend_glm_reader,
     ),
     "OmniGenPipeline": Habits(

@@ -18,7 +18,7 @@ import numpy as np
 
 from gensight.images import encode_png
 from gensight.models import Outcome, Reply, Site, Turn
-from gensight.models._diffusers import Loaded, load_pipeline, picture_of
+from gensight.models._diffusers import Loaded, finite_decoder, load_pipeline, picture_of
 from gensight.models._settings import complete, count
 from gensight.models._torch import Meter, Size, noise, only_picture, refuse_nan, setup_json
 
@@ -105,7 +105,7 @@ class DiffusersDepth:
         import torch
 
         picture = picture_of(only_picture(turn, "diffusers_depth"))
-        with Meter() as meter, torch.inference_mode():
+        with Meter() as meter, finite_decoder(self.loaded), torch.inference_mode():
             # One prediction of an ensemble at a time, as the paper's batch size says.
             result = self.loaded.pipeline(
                 picture, generator=noise(turn.seed), batch_size=1, **self.arguments

@@ -12,12 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 from gensight.errors import SpecError
 from gensight.images import encode_png, inspect
 from gensight.models import Outcome, Reply, Site, Turn
-from gensight.models._diffusers import Loaded, eight_bits, load_pipeline, picture_of
+from gensight.models._diffusers import (
+    Loaded,
+    eight_bits,
+    finite_decoder,
+    load_pipeline,
+    picture_of,
+)
 from gensight.models._editors import PIPELINES, Habits
 from gensight.models._settings import complete, stated
 from gensight.models._torch import (
@@ -109,6 +116,8 @@ def open_model(generation: Mapping[str, Any], held_out: Sequence[Any], site: Sit
             f"write guidance_scale: 1.0"
         )
     habits = PIPELINES[name]
+    if habits.embeds_guidance:
+        _check_embedded_guidance(loaded, arguments)
     if habits.mend is not None:
         habits.mend(loaded.pipeline)
     return DiffusersEdit(habits, arguments, loaded)
@@ -144,6 +153,29 @@ def _check_guidance(pipeline: str, given: Mapping[str, Any]) -> None:
         )
 
 
+def _check_embedded_guidance(loaded: Loaded, arguments: Mapping[str, Any]) -> None:
+    """Refuse a guidance_scale that the transformer has no input for, and the lack of a needed one.
+
+    The pipeline would ignore the first, with a warning at most.
+    """
+    takes = bool(loaded.pipeline.transformer.config.get("guidance_embeds"))
+    if not takes and "guidance_scale" in arguments:
+        raise SpecError(
+            f"generation: guidance_scale: the transformer of {loaded.weights.name} has no input "
+            f"for it (guidance_embeds), so that it would do nothing; leave it out"
+        )
+    if takes and _given_or_default(loaded, arguments, "guidance_scale") is None:
+        raise SpecError(
+            f"generation: guidance_scale: the transformer of {loaded.weights.name} needs one; "
+            f"give it"
+        )
+
+
+def _given_or_default(loaded: Loaded, arguments: Mapping[str, Any], name: str) -> Any:
+    """Return an argument of a pipeline's call: what is given, or the pipeline's own default."""
+    return arguments.get(name, signature(type(loaded.pipeline).__call__).parameters[name].default)
+
+
 @dataclass(frozen=True)
 class DiffusersEdit:
     """A loaded editor."""
@@ -170,8 +202,9 @@ class DiffusersEdit:
             )
         info = inspect(pictures[0])
         used = self.habits.sides.like(*info.upright_size)
-        with Meter() as meter:
-            made = self._made(turn, pictures, used)
+        text = self._text(turn, len(pictures))
+        with Meter() as meter, finite_decoder(self.loaded):
+            made = self._made(turn, text, pictures, used)
         refuse_nan(made, self.loaded.dtype)
         sizes = {
             "sent": info.upright_size,
@@ -183,10 +216,12 @@ class DiffusersEdit:
             images=(encode_png(eight_bits(made)),),
             peak_memory_gb=meter.peak_memory_gb,
             device=meter.device,
-            setup=setup_json(**self.loaded.told(), seed=turn.seed, sizes=sizes),
+            setup=setup_json(
+                **self.loaded.told(), seed=turn.seed, sizes=sizes, **self._reading(text)
+            ),
         )
 
-    def _made(self, turn: Turn, pictures: Sequence[bytes], used: Size) -> Any:
+    def _made(self, turn: Turn, text: str, pictures: Sequence[bytes], used: Size) -> Any:
         """Return the picture as floats (H, W, 3) in [0, 1], before any cast."""
         import torch
 
@@ -196,7 +231,7 @@ class DiffusersEdit:
         width, height = used
         with torch.inference_mode():
             result = self.loaded.pipeline(
-                prompt=self._text(turn, len(pictures)),
+                prompt=text,
                 **{self.habits.pictures: [self._fitted(data) for data in pictures]},
                 width=width,
                 height=height,
@@ -205,6 +240,15 @@ class DiffusersEdit:
                 **self.arguments,
             )
         return result.images[0]
+
+    def _reading(self, text: str) -> dict[str, Any]:
+        """Return how many tokens a text has and how many are read, where the pipeline cuts."""
+        if self.habits.counts is None:
+            return {}
+        limit = _given_or_default(self.loaded, self.arguments, "max_sequence_length")
+        counts = self.habits.counts(self.loaded.pipeline, text)
+        told = {"tokens": sum(counts), "read": sum(min(count, limit) for count in counts)}
+        return {self.habits.counted: told}
 
     def _fitted(self, data: bytes) -> Any:
         if not self.habits.fits_pictures:
