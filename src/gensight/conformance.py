@@ -129,6 +129,8 @@ class Conformance:
             pass
         else:
             raise NonconformityError("it answered a picture that cannot be decoded")
+        if model.ended:
+            raise NonconformityError("it costs the process")
         self._compare([self._asked(model, turn)])
 
     def _is_quiet(self, model: ExternalModel) -> None:

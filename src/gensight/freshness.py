@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from gensight.outcomes import Outcome
 from gensight.plan import PlannedFile
 from gensight.specs.model import ModelSpec
 from gensight.specs.project import Project
-from gensight.specs.run import ConfigSpec
+from gensight.specs.protocols import OWN_SERVER
 from gensight.stamps import STATE, is_known, mark_built
 
 MARKER = STATE / "outdated"
@@ -83,11 +84,11 @@ def settle(files: Mapping[str, PlannedFile], project: Project, *, main_process: 
     found = {path: footers[path] for path in files if Path(path).exists()}
     verdict = Freshness()
     for path, footer in found.items():
-        asks_again = _asks_again(footer, project.config)
-        if not asks_again and _is_current(files[path], footer, found):
+        is_current = _is_current(files[path], footer, found)
+        if is_current and not is_known(path, footer.content):
+            verdict.adopted.append(path)
+        if is_current and not _asks_again(files[path], footer, project):
             verdict.current.add(path)
-            if not is_known(path, footer.content):
-                verdict.adopted.append(path)
         else:
             verdict.outdated.add(path)
     # In the plan's order, not the set's: the same fault is always told of the same file.
@@ -98,7 +99,7 @@ def settle(files: Mapping[str, PlannedFile], project: Project, *, main_process: 
         _refuse_asking_again(planned, files, project.ledger)
     if main_process:
         try:
-            _act(files, found, verdict, footers, project.ledger)
+            _act(files, found, verdict, footers, project)
         except OSError as error:
             raise GensightError(
                 f"{error.filename or 'results/'}: cannot be written ({error.strerror}); make the "
@@ -112,11 +113,14 @@ def _act(
     found: Mapping[str, Footer],
     verdict: Freshness,
     footers: _Footers,
-    ledger: Path,
+    project: Project,
 ) -> None:
     for path in verdict.adopted:
-        _adopt(files[path], found[path], ledger)
-    _answer_for_lost_replies(files, found, verdict, ledger)
+        _adopt(files[path], found[path], project.ledger)
+    for model, path in answering_files(files, found, verdict.current, project):
+        from gensight.runner.adoption import adopt
+
+        adopt(project.ledger, model, Path(path))
     _put_times_in_order(files, verdict)
     footers.save()
     if verdict.outdated:
@@ -144,40 +148,43 @@ def _adopt(planned: PlannedFile, footer: Footer, ledger: Path) -> None:
     mark_built(planned.path, footer.content)
 
 
-def _answer_for_lost_replies(
+def answering_files(
     files: Mapping[str, PlannedFile],
-    found: Mapping[str, Footer],
-    verdict: Freshness,
-    ledger: Path,
-) -> None:
-    """Let the generations of a model answer for its keys, where the ledger knows nothing of it.
+    found: Collection[str],
+    current: Collection[str],
+    project: Project,
+) -> Iterator[tuple[str, str]]:
+    """Yield generations that hold answers which the ledger lacks, each with its model.
 
-    The ledger was moved or lost: without this, growing n would ask everything again. Where nothing
-    is to be asked, nothing is written.
+    The ledger was moved or lost: without them, growing n would ask everything again. Models that
+    have nothing to be asked are not looked at, nor are reference models, which ask nobody.
     """
-    from gensight.runner.adoption import adopt
-
     of_model: dict[str, list[str]] = {}
     for path, planned in files.items():
         if planned.stage == "generations":
             of_model.setdefault(planned.determinants["model"], []).append(path)
     for model, paths in of_model.items():
-        known = any((ledger / kind / model).exists() for kind in ("replies", "adopted"))
-        if not known and not verdict.current.issuperset(paths):
+        if project.models[model].kind != "reference" and not set(paths) <= set(current):
+            from gensight.runner.adoption import lacks_answers
+
             for path in paths:
-                if path in found:
-                    adopt(ledger, model, Path(path))
+                if path in found and lacks_answers(project.ledger, model, Path(path)):
+                    yield model, path
 
 
-def _asks_again(footer: Footer, config: ConfigSpec) -> bool:
+def _asks_again(planned: PlannedFile, footer: Footer, project: Project) -> bool:
     """Say whether some questions of a file are to be asked again.
 
-    Where gaps are kept, those stay that another run leaves alone too.
+    Where gaps are kept, those stay that another run leaves alone too: what a retired model was
+    asked, and what is held in doubt because it may have been billed.
     """
-    if config.unresolved == "fail":
+    config = project.config
+    if not footer.gaps or config.unresolved == "fail":
         return bool(footer.gaps)
-    left_alone = {Outcome.MODEL_GONE}
-    if config.hosted.in_doubt == "hold":
+    spec, left_alone = project.models[planned.determinants["model"]], set()
+    if spec.retired is not None and spec.retired.date <= datetime.now(UTC).date():
+        left_alone.add(Outcome.MODEL_GONE)
+    if config.hosted.in_doubt == "hold" and spec.provider != OWN_SERVER:
         left_alone.add(Outcome.IN_DOUBT)
     return not footer.gaps.keys() <= left_alone
 

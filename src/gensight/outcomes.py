@@ -14,7 +14,8 @@ class Outcome(StrEnum):
     """The end of one request; every key of the ledger ends in exactly one.
 
     `in_doubt` is a request that was sent and whose reply was lost: it may have been billed, so it
-    is counted, priced and never silently sent again. `error` is an answer that a model which runs
+    is counted, priced and never silently sent again. `pending` is one that was accepted, and whose
+    result is still to be fetched, at no cost. `error` is an answer that a model which runs
     here did not get to: its program failed, or what it made are no numbers.
     """
 
@@ -33,6 +34,7 @@ class Outcome(StrEnum):
     THROTTLED_EXHAUSTED = "throttled_exhausted"
     OVERLOADED_EXHAUSTED = "overloaded_exhausted"
     IN_DOUBT = "in_doubt"
+    PENDING = "pending"
     ERROR = "error"
     NOT_RUN = "not_run"
 

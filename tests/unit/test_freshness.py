@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,12 @@ from spine_rows import ROWS, generation, lay
 from gensight.errors import RecordError
 from gensight.footers import mark, read_footer
 from gensight.freshness import MARKER, settle
+from gensight.models import Reply
 from gensight.plan import STAGE_VERSIONS
 from gensight.records import Generation, write_rows
+from gensight.runner.adoption import answered_keys
+from gensight.runner.ledger import Ledger
+from gensight.specs.model import RetiredSpec
 from gensight.specs.project import load_project
 from gensight.stages.gaps import note
 from gensight.stamps import STATE, mark_built
@@ -365,7 +370,8 @@ def lay_generations(files, *rows):
         ({"unresolved": "keep"}, "bad_request", True),
         ({"unresolved": "keep"}, "error", True),
         ({"unresolved": "keep"}, "in_doubt", False),
-        ({"unresolved": "keep"}, "model_gone", False),
+        ({"unresolved": "keep"}, "pending", True),
+        ({"unresolved": "keep"}, "model_gone", True),
         ({"unresolved": "keep", "hosted": {"in_doubt": "resend"}}, "in_doubt", True),
     ],
 )
@@ -386,20 +392,59 @@ def test_answers_of_a_model_that_is_not_asked_for_any_more_stop_the_run():
     assert "answered_as" in told and "remove the file" in told
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_ledger_that_was_lost_is_answered_for_by_the_generations_that_are_here(known):
+def with_oracle(**changes):
+    """Return the project with another kind of model under the oracle's name."""
+    project = load_project(SMALL, Path.cwd())
+    changed = project.models["oracle"].model_copy(update=changes)
+    return replace(project, models={**project.models, "oracle": changed})
+
+
+def test_gaps_of_a_model_that_is_known_to_be_gone_are_left_alone():
+    files = files_of()
+    lay_generations(files, generation(0), generation(1, outcome="model_gone", image=None))
+    retired = RetiredSpec(date=date(2026, 1, 1), source="a page")
+    project = with_oracle(retired=retired)
+    kept = replace(project, config=project.config.model_copy(update={"unresolved": "keep"}))
+    assert GENERATION in settle(files, kept, main_process=True).current
+
+
+def adopted():
+    return list(Path("ledger").glob("adopted/oracle/*.parquet"))
+
+
+def test_a_ledger_that_was_lost_is_answered_for_by_the_generations_that_are_here():
+    files, local = files_of(), with_oracle(adapter="diffusers_edit")
+    make_here(files[GENERATION])
+    settle(files, local, main_process=True)
+    assert adopted() == [], "nothing is to be asked"
+    grown = files_of(edited(PROJECT, MASKS, "n", 40))
+    settle(grown, local, main_process=False)
+    assert adopted() == []
+    # Some other answer of the model is there already: that says nothing about these.
+    Path("ledger/replies/oracle").mkdir(parents=True)
+    for _ in range(2):
+        settle(grown, local, main_process=True)
+        assert len(adopted()) == 1
+
+
+def test_a_ledger_that_has_every_answer_is_left_as_it_is():
     files = files_of()
     make_here(files[GENERATION])
-    if known:
-        Path("ledger/replies/oracle").mkdir(parents=True)
-    judge(files)
-    assert not Path("ledger/adopted").exists(), "nothing is to be asked"
-    grown = files_of(edited(PROJECT, MASKS, "n", 40))
-    judge(grown, main_process=False)
-    assert not Path("ledger/adopted").exists()
-    judge(grown)
-    judge(grown)
-    assert len(list(Path("ledger").glob("adopted/oracle/*.parquet"))) == (0 if known else 1)
+    kept = Ledger(Path("ledger"), "oracle")
+    for key in answered_keys(Path(GENERATION)):
+        kept.record(key, Reply("ok", images=(b"painted",)), {}, None)
+    local = with_oracle(adapter="diffusers_edit")
+    settle(files_of(edited(PROJECT, MASKS, "n", 40)), local, main_process=True)
+    assert adopted() == []
+
+
+def test_a_file_that_was_laid_in_with_gaps_answers_for_its_keys_and_is_asked_the_rest():
+    files = files_of()
+    lay_generations(files, generation(0), generation(1, outcome="bad_request", image=None))
+    Path("ledger/replies/oracle").mkdir(parents=True)
+    verdict = judge(files)
+    assert GENERATION in verdict.outdated and GENERATION in verdict.adopted
+    assert len(adopted()) == 1
 
 
 def test_files_outside_the_run_are_not_looked_at():

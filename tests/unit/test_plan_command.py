@@ -127,7 +127,7 @@ def test_a_rung_of_the_ladder_is_counted_at_its_own_length(checkout):
     ladder = {**planned.determinants["generation"], "length_ladder": [256, 1024]}
     planned.determinants["generation"] = ladder
     checkout.ask("teller", lambda q: CUT if q.turn.max_tokens is None else TOLD, at_most=1)
-    found = look_up([planned], checkout.folder / "ledger", {}, {})[planned.path]
+    found = look_up([planned], checkout.folder / "ledger", {}, {}, {})[planned.path]
     assert (found.answered, sum(found.needs.values())) == (1, 5)
     assert sorted(need.max_tokens or 0 for need in found.needs.elements()) == [0, 0, 0, 0, 256]
     assert all(isinstance(need, Need) for need in found.needs)

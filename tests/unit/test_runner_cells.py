@@ -185,9 +185,11 @@ def test_what_was_lost_is_read_again_out_of_what_was_sent_back(tmp_path, part):
         assert fake.charged == len(fake.journal) == 6
 
 
-def test_a_model_whose_file_is_renamed_keeps_what_was_bought(tmp_path):
+@pytest.mark.parametrize("seed", [None, 7])
+def test_a_model_whose_file_is_renamed_keeps_what_was_bought(tmp_path, seed):
     with GoogleFake() as fake:
         cell = Cell(tmp_path, fake)
+        cell.generation["seed"] = seed
         rows = cell.run()
         cell.name = "renamed"
         assert cell.run(budget=None) == rows

@@ -97,6 +97,15 @@ def test_failures_in_a_row_end_the_job_and_others_do_not(tmp_path):
         here.ask(question("last"))
 
 
+def test_a_model_that_has_answered_may_fail_at_any_number_of_questions(tmp_path, capsys):
+    asker(tmp_path, Scripted()).ask(question("answered"))
+    here = asker(tmp_path, Scripted(*[AnswerError("NaN")] * 3 * HOPELESS))
+    ends = [here.ask(question(f"k{number}"))[0].outcome for number in range(3 * HOPELESS + 1)]
+    assert ends == ["error"] * 3 * HOPELESS + ["ok"]
+    # Whatever ends a job, its log says what it was at.
+    assert "asking sample k0\n" in capsys.readouterr().out
+
+
 def test_what_is_the_users_to_fix_is_no_bad_question(tmp_path):
     with pytest.raises(GensightError, match="install"):
         asker(tmp_path, Scripted(GensightError("install it"))).ask(question("aa"))

@@ -206,6 +206,18 @@ def test_a_time_that_is_too_far_ahead_is_one_of_a_clock_that_went_ahead():
     assert pace.wait_s(BEGIN - 3600) <= 5 * 62.4, "also where a clock is set back while it runs"
 
 
+@pytest.mark.parametrize("amounts", [{"requests": 1}, {"tokens": 120_000}])
+def test_what_takes_longer_than_a_minute_is_waited_for_by_the_next_job_too(amounts):
+    limits, now, times = {"requests": 0.2, "tokens": 30_000}, BEGIN, []
+    kept = {}
+    for _ in range(4):
+        pace = Pace(limits, kept)  # a job that asks one thing
+        now += pace.wait_s(now, amounts)
+        times.append(now)
+        kept = dict(pace.take(now, amounts))
+    assert min(later - earlier for earlier, later in pairwise(times)) > 240
+
+
 class Ahead(HurriedClock):
     """A clock that is a day ahead."""
 

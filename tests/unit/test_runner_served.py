@@ -72,11 +72,15 @@ def paid():
     return sum(json.loads(line)["charged"] for line in Path("j").read_text().splitlines())
 
 
-def test_the_job_starts_the_server_asks_it_and_ends_it_without_money_or_a_book():
+def test_the_job_starts_the_server_asks_it_and_ends_it_without_money_or_a_book(monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_PARTITION", "gpu")
     rows, asked = run(server())
     assert [row.outcome for row in rows] == ["ok"] * 6 and asked == paid() == 6
     assert {row.requested_model for row in rows} == {"Lab/Qwen-Next"}
     assert {row.cost_usd for row in rows} == {0.0}
+    assert {json.loads(row.place)["partition"] for row in rows} == {"gpu"}
+    assert [json.loads(row.setup)["weights_revision"] for row in rows] == ["r1"] * 6
+    assert sorted(row.warm_up for row in rows) == [False] * 3 + [True] * 3
     assert take_inventory(Path("ledger")).providers == [], "other jobs' servers are not waited for"
     assert len(list(Path("logs/servers/m").glob("*.log"))) == 1
     assert run(server("--no-such-option")) == (rows, 0), "nothing is started again"

@@ -21,12 +21,12 @@ def submits(fake):
 
 @pytest.mark.parametrize("operation", ["poll", "download"])
 @pytest.mark.parametrize("fault", NOT_NOW)
-def test_a_task_that_cannot_be_fetched_is_in_doubt_and_fetched_later(tmp_path, operation, fault):
+def test_a_task_that_cannot_be_fetched_is_pending_and_fetched_later(tmp_path, operation, fault):
     scenario = Scenario().on(lambda asked: asked.operation == operation, fault, free=True, times=5)
     with BFLFake(scenario=scenario, pending=1) as fake:
         rig = Rig(tmp_path, "flux", fake.url, workers=1)
         ends = rig.ask(items(1))
-        assert outcomes(ends) == {"in_doubt": 1}
+        assert outcomes(ends) == {"pending": 1}
         (attempt,) = rig.attempts()
         assert attempt.ended is None, "it is open: what it made is still to be fetched"
         with rig.book() as book:
@@ -45,7 +45,7 @@ def test_a_task_is_never_sent_again_even_where_doubt_may_be(tmp_path):
     with BFLFake(scenario=scenario) as fake:
         rig = Rig(tmp_path, "flux", fake.url, hosted={"in_doubt": "resend"}, workers=1)
         for _ in range(3):
-            assert outcomes(rig.ask(items(2))) == {"in_doubt": 2}
+            assert outcomes(rig.ask(items(2))) == {"pending": 2}
         assert len(submits(fake)) == 2 and rig.terms.budget is not None
         # What it costs at most is reserved as long as nobody knows.
         with rig.book() as book:
@@ -78,3 +78,16 @@ def test_moderated_tasks_are_answers(tmp_path):
         for _ in range(2):
             assert outcomes(rig.ask(items(3))) == {"refused_input": 3}
         assert len(submits(fake)) == 3
+
+
+def test_a_picture_of_a_task_that_was_lost_is_fetched_again(tmp_path):
+    with BFLFake() as fake:
+        rig = Rig(tmp_path, "flux", fake.url, workers=1)
+        rig.ask(items(1))
+        key = rig.question(items(1)[0]).key
+        entry, (picture,) = rig.ledger.find(key)
+        for _ in range(2):
+            rig.ledger.blob_path(entry.images[0]).unlink()
+            assert outcomes(rig.ask(items(1))) == {"ok": 1}
+            assert rig.ledger.find(key)[1] == [picture]
+        assert fake.charged == 1

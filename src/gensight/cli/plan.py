@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from functools import cache, partial
@@ -15,10 +15,11 @@ import click
 from gensight.cli.checkout import configfile_option, load_checkout
 from gensight.cli.printing import json_option, print_json, print_table
 from gensight.errors import GensightError
-from gensight.freshness import settle
+from gensight.freshness import answering_files, settle
 from gensight.plan import Plan, PlannedFile, paths
 from gensight.providers.prices import PriceList
-from gensight.runner.accounts import Accounts, Balance
+from gensight.runner.accounts import Accounts, Balance, End
+from gensight.runner.adoption import answered_keys
 from gensight.runner.forecast import (
     Forecast,
     Forecaster,
@@ -30,6 +31,7 @@ from gensight.runner.forecast import (
 )
 from gensight.runner.needs import has_replies
 from gensight.runner.parking import told_stop
+from gensight.specs.model import ModelSpec
 from gensight.specs.run import BudgetSpec
 
 
@@ -65,22 +67,23 @@ def print_what_is_to_pay(plan: Plan) -> None:
         _print(plan, forecast, accounts, None, "the config")
 
 
+def _has_past(spec: ModelSpec, accounts: Accounts) -> bool:
+    return spec.api_model in accounts.ends or spec.api_model in accounts.answered
+
+
 def _forecast(plan: Plan, targets: Sequence[str], accounts: Accounts) -> tuple[list[str], Forecast]:
     from gensight.stages.lookup import look_up
 
     files = plan.files()
     wanted = _wanted(plan, files, targets)
     ledger = plan.project.ledger
-    hosted = plan.project.config.hosted
     fresh = settle(files, plan.project, main_process=False)
     forecaster = Forecaster(
         plan,
         generations_below(files, wanted),
         needed_below(files, wanted, fresh),
         fresh.current,
-        lambda model: (
-            plan.project.models[model].api_model in accounts.ends or has_replies(ledger, model)
-        ),
+        lambda model: _has_past(plan.project.models[model], accounts) or has_replies(ledger, model),
         cache(partial(PriceList.load, plan.project.root)),
         _today(),
         accounts.gone,
@@ -88,7 +91,8 @@ def _forecast(plan: Plan, targets: Sequence[str], accounts: Accounts) -> tuple[l
     found = partial(
         look_up,
         ledger=ledger,
-        ends=accounts.asked_no_more(resends=hosted.in_doubt == "resend"),
+        ends=_ends(plan, files, fresh.current, accounts),
+        answered=accounts.answered,
         answered_as={
             name: spec.answered_as
             for name, spec in plan.project.models.items()
@@ -96,6 +100,23 @@ def _forecast(plan: Plan, targets: Sequence[str], accounts: Accounts) -> tuple[l
         },
     )
     return wanted, forecaster.forecast(found)
+
+
+def _ends(
+    plan: Plan, files: Mapping[str, PlannedFile], current: Collection[str], accounts: Accounts
+) -> dict[str, dict[str, End]]:
+    """Return what is not asked although the ledger has no answer, by a model's id and by key.
+
+    That is also what files in results/ answer, where the ledger was moved or lost.
+    """
+    project = plan.project
+    resends = project.config.hosted.in_doubt == "resend"
+    ends = {name: dict(found) for name, found in accounts.asked_no_more(resends=resends).items()}
+    here = {path for path in files if Path(path).exists()}
+    for model, path in answering_files(files, here, current, project):
+        found = ends.setdefault(project.models[model].api_model, {})
+        found.update((key, "kept") for key in answered_keys(Path(path)))
+    return ends
 
 
 def _today() -> date:

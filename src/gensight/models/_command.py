@@ -1,36 +1,45 @@
 """A process that answers JSON lines with JSON lines: started, asked, and surely ended.
 
 What it prints that is no answer goes into the job's log, and so does its standard error, whose last
-lines are told when it ends too early. It ends with this process, however that ends.
+lines are told when it ends too early. It ends with this process, however that ends, and with it all
+that it started (`gensight.watchdog`).
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import queue
 import re
+import select
 import signal
 import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from time import monotonic, sleep
+from time import monotonic
 from typing import IO, Any
 
 from gensight.errors import GensightError, ModelMemoryError
+from gensight.models import _storable
+from gensight.watchdog import KILL_TIMEOUT_S, watched
 
-#: `prctl` option of Linux: the signal that a process gets when its parent ends.
-PR_SET_PDEATHSIG = 1
 #: How long a process that is asked to end may take, and how often one that runs is looked at.
 END_S = 5.0
 LOOK_S = 0.05
+#: One that has to be ended has nothing to tidy: it is killed as soon as it has been told.
+STOP_TIMEOUT_S = 0.0
+#: What shells and the watchdog add to the number of the signal that ended a process.
+SIGNALLED = 128
 #: What is told of the standard error of a process that ended too early.
 LINES_TOLD = 6
 LONGEST_TOLD = 200
 CHUNK = 65536
+
+
+class CommandEndedError(GensightError):
+    """A process ended before it answered, or was ended since it gave no answer in time."""
 
 
 class Command:
@@ -42,18 +51,19 @@ class Command:
         self._told: deque[str] = deque(maxlen=LINES_TOLD)
         self._closed = False
         try:
-            # A group of its own, so that what the process starts can be ended with it.
             self._process = subprocess.Popen(
-                argv,
+                watched(list(argv), STOP_TIMEOUT_S),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=dict(variables),
                 start_new_session=True,
-                preexec_fn=_end_with_parent(),
             )
         except OSError as error:
             raise GensightError(f"{name}: cannot be started: {error}") from None
+        assert self._process.stdin is not None
+        # A pipe takes 64 KiB, and a process need not read: no write may wait for it.
+        os.set_blocking(self._process.stdin.fileno(), False)
         self._pumps = [
             threading.Thread(target=pump, args=(stream,), daemon=True)
             for pump, stream in (
@@ -72,29 +82,27 @@ class Command:
     ) -> dict[str, Any]:
         """Send one line and return the first line that answers it; other lines are logged.
 
+        Half a surrogate pair in an answer becomes U+FFFD, as in `Reply`.
+
         Raises:
             ModelMemoryError: the process was killed, as the system does when memory runs out.
-            GensightError: it ended, or gave no answer within `limit_s` seconds. It is closed then.
+            CommandEndedError: it ended, or did not read the line and answer it within `limit_s`
+                seconds. It is closed then.
+            GensightError: it had been closed before.
         """
-        self._send(message)
+        if self._closed:
+            raise GensightError(f"{self.name}: has ended")
         deadline = monotonic() + limit_s
-        while True:
-            try:
-                line = self._lines.get(timeout=LOOK_S)
-            except queue.Empty:
-                if self._has_ended() and not self._has_more_lines():
-                    raise self._ended_early() from None
-                if monotonic() > deadline:
-                    self.close(0)
-                    raise GensightError(
-                        f"{self.name}: no answer within {limit_s:g} s{self._last_lines()}"
-                    ) from None
-                continue
-            answer = _object(line)
-            if answer is not None and is_answer(answer):
-                return answer
-            self.noise += 1
-            _log(line)
+        try:
+            self._send(message, deadline)
+            return self._answer(is_answer, deadline)
+        except TimeoutError:
+            self.close(0)
+            raise CommandEndedError(
+                f"{self.name}: no answer within {limit_s:g} s{self._last_lines()}"
+            ) from None
+        except BrokenPipeError:
+            raise self._ended_early() from None
 
     def close(self, patience_s: float | None = None) -> None:
         """Let the process end, or end it, with all that it started; harmless when repeated."""
@@ -102,13 +110,12 @@ class Command:
             return
         self._closed = True
         _close_quietly(self._process.stdin)
-        deadline = monotonic() + (END_S if patience_s is None else patience_s)
-        while not self._has_ended() and monotonic() < deadline:
-            sleep(LOOK_S)
-        # The process is not reaped yet, so that its number still stands for its group.
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        if not self._ends_within(END_S if patience_s is None else patience_s):
+            self._process.terminate()
+            # The watchdog ends all there is; it is killed only if it does not.
+            if not self._ends_within(2 * KILL_TIMEOUT_S):
+                self._process.kill()
+                self._process.wait()
         for pump in self._pumps:
             pump.join(END_S)
         for stream in (self._process.stdout, self._process.stderr):
@@ -117,30 +124,48 @@ class Command:
     def end(self, patience_s: float) -> int | None:
         """Close its input and return its status; None where it had to be ended."""
         _close_quietly(self._process.stdin)
-        deadline = monotonic() + patience_s
-        while not self._has_ended() and monotonic() < deadline:
-            sleep(LOOK_S)
-        ended = self._has_ended()
+        ended = self._ends_within(patience_s)
         self.close(0)
         return self._process.returncode if ended else None
 
-    def _send(self, message: Mapping[str, Any]) -> None:
-        if self._closed:
-            raise GensightError(f"{self.name}: has ended")
+    def _send(self, message: Mapping[str, Any], deadline: float) -> None:
+        """Write one line; BrokenPipeError where nobody can read it, TimeoutError where none did."""
         stdin = self._process.stdin
         assert stdin is not None
-        try:
-            stdin.write(json.dumps(message).encode() + b"\n")
-            stdin.flush()
-        except BrokenPipeError:
-            raise self._ended_early() from None
+        writable = select.poll()
+        writable.register(stdin, select.POLLOUT)
+        rest = json.dumps(message).encode() + b"\n"
+        while rest:
+            _check_time(deadline)
+            if writable.poll(1000 * LOOK_S):
+                with suppress(BlockingIOError):
+                    rest = rest[os.write(stdin.fileno(), rest[:CHUNK]) :]
 
-    def _has_ended(self) -> bool:
-        """Say whether the process has ended, without reaping it."""
-        if self._process.returncode is not None:
-            return True
-        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self._process.pid, options) is not None
+    def _answer(
+        self, is_answer: Callable[[Mapping[str, Any]], bool], deadline: float
+    ) -> dict[str, Any]:
+        """Return the first line that answers; errors as `_send`."""
+        while True:
+            # Also of a process that prints all the time.
+            _check_time(deadline)
+            try:
+                line = self._lines.get(timeout=LOOK_S)
+            except queue.Empty:
+                if self._process.poll() is not None and not self._has_more_lines():
+                    raise BrokenPipeError from None
+                continue
+            answer = _object(line)
+            if answer is not None and is_answer(answer):
+                return answer
+            self.noise += 1
+            _log(line)
+
+    def _ends_within(self, wait_s: float) -> bool:
+        try:
+            self._process.wait(wait_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def _has_more_lines(self) -> bool:
         """Say whether a process that has ended had written lines that are still to be read."""
@@ -150,14 +175,16 @@ class Command:
     def _ended_early(self) -> GensightError:
         self.close()
         status = self._process.returncode
-        if status == -signal.SIGKILL:
+        # A watchdog that was killed itself took the process with it.
+        number = -status if status < 0 else status - SIGNALLED
+        if number == signal.SIGKILL:
             return ModelMemoryError(
                 f"{self.name}: was killed (SIGKILL), probably out of memory; what was answered "
                 f"is kept: the job is tried again with more memory where the profile has retries, "
                 f"else raise limits.memory_mb in the model's YAML{self._last_lines()}"
             )
-        how = f"with {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
-        return GensightError(f"{self.name}: ended {how}{self._last_lines()}")
+        how = _signal_name(number) if 0 < number < signal.NSIG else f"status {status}"
+        return CommandEndedError(f"{self.name}: ended with {how}{self._last_lines()}")
 
     def _last_lines(self) -> str:
         return f"; its last lines: {' | '.join(self._told)}" if self._told else ""
@@ -183,25 +210,28 @@ class Command:
             self._told.append(text[:LONGEST_TOLD])
 
 
-def _end_with_parent() -> Callable[[], None]:
-    """Return what a new process does first, so that it ends when this one is killed."""
-    # Loaded before the fork: after it nothing may be imported.
-    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
+def _check_time(deadline: float) -> None:
+    if monotonic() > deadline:
+        raise TimeoutError
 
-    def _arrange() -> None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
 
-    return _arrange
+def _signal_name(number: int) -> str:
+    """Return a signal's name; those of real time, but for the first and the last, have none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return None
+    # With all that is in it: nothing that a process tells may fail when it is stored.
+    return json.loads(_storable(json.dumps(found, ensure_ascii=False)))
 
 
 def _log(line: bytes) -> None:

@@ -125,13 +125,8 @@ PIPELINES = {
         # Other sizes are rounded down. Input pictures are stretched by the pipeline itself. The
         # limit of the aspect is assumed: without one a line of pixels would grow beyond bounds.
         sides=Sides(multiple=16, least=16, most_aspect=64),
-        takes=(
-            "num_inference_steps",
-            "guidance_scale",
-            "true_cfg_scale",
-            "negative_prompt",
-        ),
-        # Its max_sequence_length cuts nothing: the whole text is read.
+        # Its call has a max_sequence_length too, which cuts nothing: the whole text is read.
+        takes=("num_inference_steps", "guidance_scale", "true_cfg_scale", "negative_prompt"),
         fits_pictures=False,
         embeds_guidance=True,
     ),

@@ -47,8 +47,9 @@ class ServedViewer:
         """Ask once, and again where the server could not.
 
         Raises:
-            AnswerError: it could not, several times in a row.
-            GensightError: it does not take the request, or serves another model.
+            AnswerError: it could not, several times in a row, or does not take this request
+                (which may be too long, say).
+            GensightError: it takes no request, or serves another model.
         """
         turn = Turn(parts, {"kind": "text"}, seed=None)
         pause_s = PAUSE_S
@@ -60,7 +61,9 @@ class ServedViewer:
             if fault.kind in REFUSALS:
                 return Reply(str(REFUSALS[fault.kind]), detail=fault.detail)
             if fault.kind not in PASSING:
-                raise GensightError(
+                # A picture that is too large says nothing of the next one.
+                kind = AnswerError if fault.kind == FaultKind.BAD_REQUEST else GensightError
+                raise kind(
                     f"the server at {self._address} does not take a request for {self._model}: "
                     f"{fault.detail}; look into its log, and at generation.agent"
                 )

@@ -2,7 +2,8 @@
 
 The process is a wrapper, workflow/wrappers/{wrapper}.py, which calls the repository's public entry
 point. It gets one JSON line a turn and answers with one, and with files where the answer is a
-picture or an array (docs/external-commands.md). It is started at the first question.
+picture or an array (docs/external-commands.md). It is started at the first question, and again
+where a question made it end or took it too long: that question ends as an error.
 
     wrapper, wrapper_version    the wrapper and its VERSION; another one in the file ends the run
     environment                 the name of its environment; null for the running interpreter
@@ -21,7 +22,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +37,11 @@ from gensight.errors import (
 )
 from gensight.images import EXTENSIONS, inspect
 from gensight.models import Reply, Site, Turn
-from gensight.models._command import Command
+from gensight.models._command import Command, CommandEndedError
 from gensight.models._command_files import picture_of_array, read_inside, text_of_array
 from gensight.models._settings import complete, stated
 from gensight.outcomes import MODEL_OUTCOMES, Outcome
+from gensight.providers import secrets
 from gensight.specs.conventions import ASSUMED
 from gensight.specs.model import LimitsSpec
 
@@ -94,7 +96,7 @@ def open_model(
         GensightError: the environment is missing, or the wrapper does not start.
     """
     settings = complete("external_command", generation)
-    return ExternalModel(start(settings, site), settings, site.limits)
+    return ExternalModel(lambda: start(settings, site), settings, site.limits)
 
 
 def start(settings: Mapping[str, Any], site: Site) -> Command:
@@ -118,17 +120,26 @@ def opening(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class ExternalModel:
-    """A started wrapper; `ready` is what it said of itself."""
+    """A started wrapper; `ready` is what it said of itself.
+
+    `start_command` starts its process, as often as a question has ended it: `ended` counts these.
+    """
 
     fit_digest = ""
 
-    def __init__(self, command: Command, settings: Mapping[str, Any], limits: LimitsSpec) -> None:
-        self._command, self._name, self._settings = command, command.name, settings
-        self._limits = limits
+    def __init__(
+        self,
+        start_command: Callable[[], Command],
+        settings: Mapping[str, Any],
+        limits: LimitsSpec,
+    ) -> None:
+        self._start_command, self._settings, self._limits = start_command, settings, limits
+        self._command = start_command()
+        self._name = self._command.name
         self._scratch = Path(tempfile.mkdtemp(prefix="gensight-"))
-        self._asked = 0
+        self._asked = self.ended = self._earlier_noise = 0
         try:
-            self.ready = self._start()
+            self.ready = self._introduced()
         except BaseException:
             self.close()
             raise
@@ -137,9 +148,10 @@ class ExternalModel:
         """Hand one turn to the wrapper and read what it made.
 
         Raises:
-            AnswerError: it could not answer this turn, or what it made cannot be read.
-            ModelMemoryError: it lacks memory.
-            GensightError: it ended, or took too long.
+            AnswerError: it could not answer this turn, or what it made cannot be read; or it ended
+                or took too long, and has been started again.
+            ModelMemoryError: it lacks memory, or was killed.
+            GensightError: it could not be started again, or had been closed.
         """
         self._asked += 1
         folder = self._scratch / str(self._asked)
@@ -158,13 +170,16 @@ class ExternalModel:
             )
             self._refuse_error(told, AnswerError)
             return self._read(told, turn, folder)
+        except CommandEndedError as error:
+            self._start_again(error)
+            raise AnswerError(f"{error}; it was started again") from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def noise(self) -> int:
         """Return how many lines it printed that answer nothing."""
-        return self._command.noise
+        return self._earlier_noise + self._command.noise
 
     def end(self, patience_s: float) -> int | None:
         """Close its input, and return its status, or None where it had to be ended."""
@@ -175,7 +190,21 @@ class ExternalModel:
         self._command.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
-    def _start(self) -> dict[str, Any]:
+    def _start_again(self, ended: CommandEndedError) -> None:
+        """Start another process, at once: loading is no part of the next answer's time."""
+        self.ended += 1
+        self._earlier_noise += self._command.noise
+        try:
+            self._command = self._start_command()
+            self.ready = self._introduced()
+        except GensightError as error:
+            self.close()
+            if isinstance(error, ModelMemoryError):
+                raise
+            raise GensightError(f"{ended}; and it cannot be started again: {error}") from None
+
+    def _introduced(self) -> dict[str, Any]:
+        """Send the first line; return what the wrapper says of itself. Errors as `open_model`."""
         settings = self._settings
         told = self._command.ask(
             opening(settings),
@@ -280,11 +309,11 @@ def _interpreter(name: str | None, site: Site) -> tuple[str, dict[str, str]]:
 
     Foreign code gets no key of a provider, and nothing of this process's own Python.
     """
-    variables = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")}
+    variables = secrets.without_keys(os.environ)
     if name is None:
         return sys.executable, variables
-    given = site.environments.get(name)
-    folder = (site.root / (given or f".envs/{name}")).absolute()
+    given = site.environments.get(name) or f".envs/{name}"
+    folder = (site.root / Path(given).expanduser()).absolute()
     interpreter = folder / "bin/python"
     if not interpreter.exists():
         raise GensightError(

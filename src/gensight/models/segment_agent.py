@@ -132,9 +132,10 @@ class SegmentAgent:
         """Play one round; the last one returns the mask that the game ends with.
 
         Raises:
-            AnswerError: the segmenter made NaN or infinity, or the server gave no answer.
+            AnswerError: the segmenter made NaN or infinity, or the server gave no answer or did not
+                take this request.
             SpecError: the turn has not one picture, or no text.
-            GensightError: the server does not take the requests.
+            GensightError: the server takes no request, or serves another model.
         """
         with Meter() as meter:
             played, self._open = self._taken_up(turn), None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import quote, quote_plus
 
@@ -53,6 +53,23 @@ def scrub_bytes(data: bytes) -> bytes:
         for form in found:
             data = data.replace(form, MARK.encode())
     return data
+
+
+def without_keys(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return environment variables without the providers' keys, under whatever name they stand."""
+    keys = {value for name, value in variables.items() if _names_key(name)}
+    return {
+        name: value
+        for name, value in variables.items()
+        if not _names_key(name)
+        and scrub(value) == value
+        and not any(len(key) >= SHORTEST and key in value for key in keys)
+    }
+
+
+def _names_key(name: str) -> bool:
+    # All variables of `gensight.providers` are named so (a test holds them to it).
+    return name.upper().endswith("_API_KEY")
 
 
 def forms(key: str) -> frozenset[str]:

@@ -15,6 +15,7 @@ from gensight.providers.exchange import FaultKind
 from gensight.runner.book import Attempt, Book, Stop, books
 from gensight.runner.forecast import Forecast
 from gensight.runner.ledger import Ledger
+from gensight.specs.protocols import OWN_SERVER
 from gensight.specs.run import BudgetSpec
 
 #: What became of a request: its reply was kept and can be read, or nobody knows whether it was
@@ -26,14 +27,16 @@ End = Literal["kept", "in_doubt"]
 class Accounts:
     """What the books say about a run: dollars spent by model, attempts in doubt, parked providers.
 
-    `ends` says by the id of a hosted model and by key, for all runs, what became of requests: under
-    whatever name they were made, they are not made again.
+    `ends` says by the id of a hosted model and by key, for all runs, what became of requests
+    without an answer, and `answered` what was sent back first to those that have one, by its
+    digest: under whatever name they were made, they are not made again.
     """
 
     spent_usd: Mapping[str, float] = field(default_factory=dict)
     in_doubt: Sequence[Attempt] = ()
     stops: Mapping[str, Sequence[Stop]] = field(default_factory=dict)
     ends: Mapping[str, Mapping[str, End]] = field(default_factory=dict)
+    answered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, ledger: Path, run: str) -> Accounts:
@@ -46,6 +49,7 @@ class Accounts:
         doubts: list[Attempt] = []
         stops: dict[str, list[Stop]] = {}
         ends: dict[str, dict[str, End]] = {}
+        answered: dict[str, dict[str, str]] = {}
         for provider, path in books(ledger).items():
             book = Book(path, read_only=True)
             try:
@@ -54,16 +58,18 @@ class Accounts:
                 for attempt in _doubtful(book, ledger):
                     kept = attempt.ended is None and _has_reply(book, attempt)
                     end: End = "kept" if kept else "in_doubt"
-                    ends.setdefault(attempt.api_model, {})[attempt.key] = end
+                    # What may have been done by a server of one's own costs nothing to ask again.
+                    if kept or provider != OWN_SERVER:
+                        ends.setdefault(attempt.api_model, {})[attempt.key] = end
                     if attempt.run == run and not kept:
                         doubts.append(attempt)
-                for api_model, key in book.answered_keys():
-                    ends.setdefault(api_model, {})[key] = "kept"
+                for api_model, key, blob in book.answered_keys():
+                    answered.setdefault(api_model, {})[key] = blob
                 now = time.time()
                 stops[provider] = [s for s in book.stops() if s.until is None or s.until > now]
             finally:
                 book.close()
-        return cls(spent, doubts, {k: v for k, v in stops.items() if v}, ends)
+        return cls(spent, doubts, {k: v for k, v in stops.items() if v}, ends, answered)
 
     @property
     def gone(self) -> Mapping[tuple[str, str], date]:

@@ -21,15 +21,39 @@ def adopted_folder(ledger: Path, model: str) -> Path:
     return ledger / "adopted" / model
 
 
+def lacks_answers(ledger: Path, model: str, generations: Path) -> bool:
+    """Say whether a generations file has an answer to a key that the ledger has none to."""
+    from gensight.runner.ledger import Ledger
+
+    if _adopted_path(ledger, model, generations).exists():
+        return False
+    kept = Ledger(ledger, model)
+    return any(not kept.entry_path(key).exists() for key in answered_keys(generations))
+
+
+def answered_keys(generations: Path) -> list[str]:
+    """Return the keys that a generations file has answers to."""
+    from gensight.outcomes import MODEL_OUTCOMES
+    from gensight.records import Generation, RowFile
+
+    file = RowFile(generations, Generation)
+    keys = zip(file.column("request_key"), file.column("outcome"), strict=True)
+    return [key for key, outcome in keys if outcome in MODEL_OUTCOMES]
+
+
+def _adopted_path(ledger: Path, model: str, generations: Path) -> Path:
+    stat = generations.stat()
+    # The inode tells two files of one path and size apart without reading gigabytes.
+    name = digest_of([str(generations), stat.st_size, stat.st_ino])[:32]
+    return adopted_folder(ledger, model) / f"{name}.parquet"
+
+
 def adopt(ledger: Path, model: str, generations: Path) -> Path:
     """Keep a generations file in the ledger: a link where the file system allows, else a copy.
 
     Files of the same path but other content stand beside each other: nothing is replaced.
     """
-    stat = generations.stat()
-    # The inode tells two files of one path and size apart without reading gigabytes.
-    name = digest_of([str(generations), stat.st_size, stat.st_ino])[:32]
-    target = adopted_folder(ledger, model) / f"{name}.parquet"
+    target = _adopted_path(ledger, model, generations)
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         try:

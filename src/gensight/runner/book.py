@@ -188,10 +188,13 @@ class Book:
     def keep_exchange(
         self, attempt: int, ordinal: int, exchange: Exchange, blob: str | None, now: float
     ) -> None:
-        """Write a round trip whose body is kept as a blob, before anything reads it."""
+        """Write a round trip whose body is kept as a blob, before anything reads it.
+
+        One that was made again, since its body was lost, takes the place of the lost one.
+        """
         with self._transaction() as write:
             write.execute(
-                "INSERT INTO exchanges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO exchanges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     attempt,
                     ordinal,
@@ -233,10 +236,13 @@ class Book:
         """Return the attempts of one key."""
         return self.attempts("key = ?", (key,))
 
-    def answered_keys(self) -> Iterator[tuple[str, str]]:
-        """Yield the id of a model and a key that it has answered."""
+    def answered_keys(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the id of a model, a key that it answered, and the blob that came back first."""
         ends = ", ".join("?" * len(MODEL_OUTCOMES))
-        query = f"SELECT DISTINCT api_model, key FROM attempts WHERE end IN ({ends})"
+        query = (
+            f"SELECT api_model, key, blob FROM attempts JOIN exchanges ON attempt = id "
+            f"WHERE exchanges.ordinal = 0 AND blob IS NOT NULL AND end IN ({ends})"
+        )
         yield from self._rows(query, sorted(MODEL_OUTCOMES))
 
     def has_answered(self, model: str, api_model: str) -> bool:

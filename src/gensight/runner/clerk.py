@@ -6,11 +6,13 @@ one whose entry or picture was lost since, and one that was bought under another
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from gensight import providers
+from gensight.digests import canonical_json
 from gensight.errors import RecordError
 from gensight.models import HostedAdapter, Reply
 from gensight.outcomes import MODEL_OUTCOMES, Outcome
@@ -19,7 +21,9 @@ from gensight.providers.usage import Usage
 from gensight.runner import retries
 from gensight.runner.book import Attempt, Book
 from gensight.runner.clock import Clock
+from gensight.runner.here import ASSUMED_WARM_UP_ANSWERS
 from gensight.runner.ledger import Entry, Ledger
+from gensight.runner.place import place_of_this_job
 from gensight.runner.questions import Answer, Question
 from gensight.runner.terms import Terms
 from gensight.runner.wire import FollowLaterError, Wire
@@ -35,6 +39,7 @@ class Clerk:
         self.fault_of = providers.load(terms.provider).fault_of
         self._ledger, self._terms, self._book = ledger, terms, book
         self._adapter, self._clock = adapter, clock
+        self._guard, self._served = threading.Lock(), 0
 
     def keep(
         self,
@@ -50,16 +55,18 @@ class Clerk:
         `fault` is one that is an answer, if there is one. The usage is None where the reply tells
         none: then the most that it may have cost is booked.
         """
-        reply = self._read(exchanges, fault)
+        reply = self._with_setup(self._read(exchanges, fault))
         usage = Usage.from_json(reply.usage)
-        paid = {
+        facts = {
             "cost_usd": self._cost_usd(fault, usage, self._terms.most(question.turn)),
             "price_date": self._terms.price_date,
         }
-        entry = self._record(question, attempt, reply, latency_s, ordinal, paid)
+        entry = self._record(
+            question, attempt, reply, latency_s, ordinal, {**facts, **self._here()}
+        )
         now = self._clock.time()
         self._book.close_attempt(
-            attempt, entry.outcome, now, detail=entry.detail, usage=reply.usage, **paid
+            attempt, entry.outcome, now, detail=entry.detail, usage=reply.usage, **facts
         )
         return (entry, list(reply.images)), usage
 
@@ -86,7 +93,7 @@ class Clerk:
     def find(self, question: Question) -> Answer | None:
         """Return an answer that was paid for before, or None; nothing that costs is sent.
 
-        A task that is still to be fetched is an answer for now: `in_doubt`, and kept nowhere.
+        A task that is still to be fetched is an answer for now: `pending`, and kept nowhere.
         """
         for attempt in self._book.attempts_of(question.key):
             if attempt.ended is None:
@@ -106,7 +113,7 @@ class Clerk:
         try:
             exchanges = self.wire.finish(attempt.id, exchanges, self.fault_of)
         except FollowLaterError as error:
-            return open_end(question, Outcome.IN_DOUBT, str(error))
+            return open_end(question, Outcome.PENDING, str(error))
         fault = self.fault_of(exchanges[-1])
         if fault is None or fault.kind in retries.ANSWERS:
             return self.keep(question, attempt.id, exchanges, fault, None, attempt.ordinal)[0]
@@ -141,6 +148,24 @@ class Clerk:
         if found is not None:
             self._ledger.take_over(*found)
         return found
+
+    def _with_setup(self, reply: Reply) -> Reply:
+        """Return a reply with what served it, where a server of the job did."""
+        server, generation = self._terms.server, self._terms.generation
+        if server is None:
+            return reply
+        told = {name: generation.get(name) for name in ("weights_revision", "server_version")}
+        setup = {"weights": self._terms.api_model, **told, "server": list(server.command)}
+        return replace(reply, setup=canonical_json(setup))
+
+    def _here(self) -> dict[str, Any]:
+        """Return where a server of this job runs, and whether it had warmed up."""
+        if self._terms.server is None:
+            return {}
+        with self._guard:
+            self._served += 1
+            warm_up = self._served <= ASSUMED_WARM_UP_ANSWERS
+        return {"place": place_of_this_job(), "warm_up": warm_up}
 
     def _read(self, exchanges: Sequence[Exchange], fault: Fault | None) -> Reply:
         if fault is None:

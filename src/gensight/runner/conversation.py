@@ -201,7 +201,9 @@ class Conversation:
         seed = generation.get("assumed_seed") if seed is None else seed
         if seed is None and self.is_hosted:
             return None
-        return seed_of(seed or 0, self.model, self.benchmark, sample.sample_id, setting.repeat)
+        # By the id that a provider knows: renaming its YAML must not ask a hosted model again.
+        model = self._requested_model()
+        return seed_of(seed or 0, model, self.benchmark, sample.sample_id, setting.repeat)
 
     def _row(
         self,

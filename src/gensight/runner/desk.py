@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -114,8 +114,8 @@ class Desk:
                 end = self._try(question, len(earlier) + tried)
             except FollowLaterError as error:
                 # The attempt stays open with what was kept of it: fetched later, never sent again.
-                self._count_failure(f"in_doubt, {error}")
-                return open_end(question, Outcome.IN_DOUBT, str(error))
+                self._count_failure(f"pending, {error}")
+                return open_end(question, Outcome.PENDING, str(error))
             if not isinstance(end, Fault):
                 return end
             if not self._goes_on(end, tried):
@@ -171,13 +171,13 @@ class Desk:
     def _passed(self, question: Question, ordinal: int, most: Usage) -> Iterator[int]:
         """Wait for pace and money; yield the id of the attempt, which is committed by then."""
         usd = self._terms.price.cost_usd(most) * self._stretch
+        amounts = {"requests": 1, "tokens": most.tokens, "images": most.images}
         with self._gate:
-            self._wait_for_pace()
+            self._wait_for_pace(amounts)
             attempt = self._open_attempt(question, ordinal, usd)
             with self._changed:
                 self.asked += 1
                 self._in_flight += 1
-                amounts = {"requests": 1, "tokens": most.tokens, "images": most.images}
                 self._keep_pace(self._pace.take(self._clock.time(), amounts))
         try:
             yield attempt
@@ -186,12 +186,12 @@ class Desk:
                 self._in_flight -= 1
                 self._changed.notify_all()
 
-    def _wait_for_pace(self) -> None:
+    def _wait_for_pace(self, amounts: Mapping[str, float]) -> None:
         is_told = False
         while True:
             self._refuse_if_closed()
             with self._changed:
-                wait_s = self._pace.wait_s(self._clock.time())
+                wait_s = self._pace.wait_s(self._clock.time(), amounts)
             if wait_s <= 0:
                 return
             if wait_s > TOLD_WAIT_S and not is_told:

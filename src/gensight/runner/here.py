@@ -2,18 +2,21 @@
 
 A question that the model fails at costs that question, not the job: it ends as `error`, is kept
 nowhere, and the next run asks it again. Too little memory ends the job, so that it is tried again
-with more; so do several failures in a row, for then it is not the question.
+with more; so do several failures in a row of a model that has never answered, for then it is not
+the question.
 """
 
 from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from itertools import islice
 
 from gensight import doorway
 from gensight.errors import AnswerError, GensightError, ModelMemoryError
 from gensight.models import Adapter, Reply
 from gensight.outcomes import Outcome
+from gensight.runner.adoption import adopted_folder
 from gensight.runner.clock import Clock, SystemClock
 from gensight.runner.ledger import Entry, Ledger
 from gensight.runner.place import place_of_this_job
@@ -22,7 +25,7 @@ from gensight.runner.questions import Answer, Question
 #: The first answers of an opened model take longer, and their times are left out (assumed: ProbeGen
 #: Appendix B warms up and does not say how long).
 ASSUMED_WARM_UP_ANSWERS = 3
-#: After so many failures in a row the model is at fault, or the machine.
+#: After so many failures in a row of a model that never answered, it is at fault, or the machine.
 HOPELESS = 5
 
 
@@ -68,6 +71,8 @@ class HereAsker:
         # Opened before the clock starts: loading weights is no part of an answer's time.
         if self._adapter is None:
             self._adapter = self._opened()
+        if self._place is not None:  # whatever ends the job, its log says what it was at
+            print(f"asking {question.sample_id}", flush=True)
         started = self._clock.monotonic()
         try:
             reply = self._adapter.answer(question.turn)
@@ -96,6 +101,12 @@ class HereAsker:
         self._failed_in_a_row = 0
         return entry, list(reply.images)
 
+    def _has_answered(self) -> bool:
+        """Say whether the model has ever answered: what it fails at is then the question's."""
+        replies = (self._ledger.root / "replies" / self._ledger.model).rglob("*.json")
+        adopted = adopted_folder(self._ledger.root, self._ledger.model).glob("*.parquet")
+        return any(True for _ in (*islice(replies, 1), *islice(adopted, 1)))
+
     def _failed(self, question: Question, error: Exception) -> Answer:
         told = _told(error)
         if _is_out_of_memory(error):
@@ -106,7 +117,7 @@ class HereAsker:
             traceback.print_exception(error)
         doorway.say(f"no answer: {question.sample_id}: {told}")
         self._failed_in_a_row += 1
-        if self._failed_in_a_row >= HOPELESS:
+        if self._failed_in_a_row >= HOPELESS and not self._has_answered():
             raise GensightError(
                 f"{self._failed_in_a_row} questions in a row failed (the last one: {told}); what "
                 f"was answered before is kept"

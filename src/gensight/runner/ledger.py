@@ -98,7 +98,7 @@ class Ledger:
             entry = _read_entry(path)
             blobs = [self.blob_path(digest) for digest in entry.images]
             # A question that got no answer (quota, time-out) is as good as not asked: ask again.
-            if entry.outcome in MODEL_OUTCOMES and all(blob.exists() for blob in blobs):
+            if entry.outcome in MODEL_OUTCOMES and all(_is_there(blob) for blob in blobs):
                 return entry, [blob.read_bytes() for blob in blobs]
         return self._find_adopted(key)
 
@@ -180,6 +180,14 @@ class Ledger:
             goes_on=row.goes_on,
         )
         return entry, images
+
+
+def _is_there(blob: Path) -> bool:
+    """Say whether a picture is there; an empty file is what a crash of the machine leaves."""
+    try:
+        return blob.stat().st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def _read_entry(path: Path) -> Entry:

@@ -6,7 +6,7 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
-from gensight.runner.watchdog import descendants
+from gensight.watchdog import descendants
 
 LOOPBACK = "127.0.0.1"
 LISTENING = "0A"

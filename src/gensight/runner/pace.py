@@ -39,8 +39,15 @@ class Pace:
         self._longest_s = dict.fromkeys(per_minute, MINUTE_S * STRETCH)
         self._longest_s[HOLD] = max(longest_wait_s, MINUTE_S)
 
-    def wait_s(self, now: float) -> float:
-        """Return how long nothing may be sent; 0 if a request may leave now."""
+    def wait_s(self, now: float, amounts: Mapping[str, float] | None = None) -> float:
+        """Return how long nothing may be sent; 0 if a request may leave now.
+
+        `amounts` are what the next request takes: its like may have been sent by an earlier job.
+        """
+        for axis, amount in (amounts or {}).items():
+            if axis in self._per_minute:
+                share_s = _share_s(amount, self._per_minute[axis])
+                self._longest_s[axis] = max(self._longest_s[axis], share_s)
         self._forget_what_is_too_far_ahead(now)
         return max(0.0, *(at - now for at in self.next_at.values()), 0.0)
 

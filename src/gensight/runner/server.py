@@ -1,7 +1,7 @@
 """The server of a served model, for the length of the job that asks it.
 
 It is started on a free port of loopback, waited for until it is ready, watched while it is asked,
-and ended with all that it started, also when this process is killed (`gensight.runner.watchdog`).
+and ended with all that it started, also when this process is killed (`gensight.watchdog`).
 It gets no key of a provider: it has no use for one.
 """
 
@@ -21,8 +21,8 @@ from gensight.errors import GensightError
 from gensight.models import Site
 from gensight.providers import secrets
 from gensight.runner.listeners import LOOPBACK, free_port, is_refused, is_taken, listens
-from gensight.runner.watchdog import KILL_TIMEOUT_S, watched
 from gensight.specs.server import ServerSpec
+from gensight.watchdog import KILL_TIMEOUT_S, watched
 
 #: Ports tried before it is said that they are always taken.
 MOST_PORTS = 5
@@ -232,26 +232,9 @@ def _started(spec: ServerSpec, site: Site, log: Path, model: str) -> Server:
             return server
 
 
-def without_keys(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return environment variables without the providers' keys, under whatever name they stand."""
-    keys = {value for name, value in variables.items() if _names_key(name)}
-    return {
-        name: value
-        for name, value in variables.items()
-        if not _names_key(name)
-        and secrets.scrub(value) == value
-        and not any(len(key) >= secrets.SHORTEST and key in value for key in keys)
-    }
-
-
-def _names_key(name: str) -> bool:
-    # All variables of `gensight.providers` are named so (a test holds them to it).
-    return name.upper().endswith("_API_KEY")
-
-
 def _variables(spec: ServerSpec, site: Site) -> dict[str, str]:
     """Return the environment variables of a server."""
-    variables = without_keys(os.environ)
+    variables = secrets.without_keys(os.environ)
     if spec.environment is None:
         return variables
     folder = _folder(spec.environment, site)

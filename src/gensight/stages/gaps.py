@@ -57,4 +57,6 @@ def _advice(counts: Mapping[str, int]) -> str:
         )
     if Outcome.MODEL_GONE in counts:
         return "the model is gone: lay in cached generations, or leave it out of the run"
+    if counts.keys() == {Outcome.PENDING}:
+        return "they are paid for: run the same again soon to fetch them"
     return "run the same again to ask them again"

@@ -23,7 +23,7 @@ from gensight.providers.prices import TurnFacts
 from gensight.records import Request, RowFile, Sample, SampleStore
 from gensight.runner.accounts import End
 from gensight.runner.conversation import Conversation, Setting
-from gensight.runner.ledger import Entry
+from gensight.runner.ledger import Entry, Ledger
 from gensight.runner.needs import Lookup, Need, expected_facts, has_replies
 from gensight.runner.questions import Answer, Question
 from gensight.specs.protocols import PROTOCOLS
@@ -34,12 +34,13 @@ def look_up(
     files: Sequence[PlannedFile],
     ledger: Path,
     ends: Mapping[str, Mapping[str, End]],
+    answered: Mapping[str, Mapping[str, str]],
     answered_as: Mapping[str, Sequence[str]],
 ) -> dict[str, Lookup]:
     """Return what the ledger has of generations files whose samples and requests are there.
 
     `ends` says by a hosted model's id and by key what is not asked although the ledger has no
-    answer to it;
+    answer to it, `answered` likewise the blob that such an answer can be read out of again;
     `answered_as` under which other ids a hosted model may answer.
     """
     together: dict[tuple[str, ...], list[PlannedFile]] = defaultdict(list)
@@ -56,8 +57,9 @@ def look_up(
             model = planned.determinants["model"]
             shard = Shard(requests, samples, planned.determinants)
             allowed = answered_as.get(model)
-            known = ends.get(str(planned.determinants["generation"].get("model")), {})
-            walks.append(_walk(shard, ledger, asked[model], known, allowed))
+            api_model = str(planned.determinants["generation"].get("model"))
+            past = _Past(ledger, ends.get(api_model, {}), answered.get(api_model, {}))
+            walks.append(_walk(shard, ledger, asked[model], past, allowed))
         _share_pictures(walks)
         steps = (_steps(place, walk) for place, walk in enumerate(walks))
         for step in heapq.merge(*steps):
@@ -65,6 +67,22 @@ def look_up(
             walks[step.place].take(step.request, sample, step.setting)
         found |= {p.path: walk.found() for p, walk in zip(some, walks, strict=True)}
     return found
+
+
+class _Past(NamedTuple):
+    """What became of requests to a hosted model, by key: see `Accounts`."""
+
+    ledger: Path
+    ends: Mapping[str, End]
+    answered: Mapping[str, str]
+
+    def end(self, key: str) -> End | None:
+        """Return how a key without an answer ended, if it is not asked again."""
+        if key in self.answered:
+            blob = Ledger(self.ledger, "").blob_path(self.answered[key])
+            if blob.exists():
+                return "kept"
+        return self.ends.get(key)
 
 
 class _Step(NamedTuple):
@@ -154,19 +172,19 @@ class _LedgerWalk(_Walk):
         shard: Shard,
         asked: set[str],
         conversation: Conversation,
-        ends: Mapping[str, End],
+        past: _Past,
         answered_as: Sequence[str] | None,
     ) -> None:
         super().__init__(shard, asked)
         self._asker = _WritesDown()
         self.conversation = replace(conversation, asker=self._asker, answered_as=answered_as)
-        self._ends = ends
+        self._past = past
 
     def take(self, request: Request, sample: Sample, setting: Setting) -> None:
         """Count the turns of a question, as far as they are answered and from there on."""
         for row in played(self.conversation, request, sample, setting):
             is_new = self._is_new(row.request_key)
-            end = self._ends.get(row.request_key)
+            end = self._past.end(row.request_key) if row.outcome == Outcome.NOT_RUN else None
             if row.outcome == Outcome.MODEL_MISMATCH:
                 self._strangers[str(row.answered_model)] += 1
             if row.outcome != Outcome.NOT_RUN:
@@ -200,13 +218,13 @@ def _walk(
     shard: Shard,
     ledger: Path,
     asked: set[str],
-    ends: Mapping[str, End],
+    past: _Past,
     answered_as: Sequence[str] | None,
 ) -> _Walk:
-    if not ends and not has_replies(ledger, shard.plan["model"]):
+    if not past.ends and not past.answered and not has_replies(ledger, shard.plan["model"]):
         return _FirstWalk(shard, asked)
     try:
-        return _LedgerWalk(shard, asked, conversation_of(shard, ledger), ends, answered_as)
+        return _LedgerWalk(shard, asked, conversation_of(shard, ledger), past, answered_as)
     except NotHereYetError:  # a model that this version cannot ask has asked for nothing
         return _FirstWalk(shard, asked)
 
