@@ -2,14 +2,19 @@
 
 import shutil
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 from cli_files import call, error
 from planned_checkout import CUT, TOLD, PlannedCheckout
 
+from gensight.footers import read_footer
 from gensight.models import Reply
+from gensight.runner.accounts import Accounts
+from gensight.runner.ledger import Ledger
 from gensight.runner.needs import Need
 from gensight.stages.lookup import look_up
+from gensight.stamps import mark_built
 
 
 @pytest.fixture
@@ -162,6 +167,43 @@ def test_a_reply_that_was_kept_and_not_read_is_not_asked_for_again(checkout):
     checkout.attempt(first, replied=True)
     assert checkout.counts("painter") == (6, 1, 0, 5)
     assert checkout.plan()["in_doubt"] == []
+
+
+@pytest.mark.parametrize("model", ["painter", "under_another_name"])
+def test_an_answer_that_was_lost_is_asked_for_unless_what_came_back_is_there(checkout, model):
+    checkout.make_requests()
+    first, *_ = checkout.questions("painter")
+    checkout.attempt(first, "ok", replied=True, model=model)
+    assert checkout.counts("painter") == (6, 0, 0, 6)
+    blob = Ledger(checkout.folder / "ledger", "painter").blob_path("ab" * 32)
+    blob.parent.mkdir(parents=True)
+    blob.write_bytes(b"{}")
+    assert checkout.counts("painter") == (6, 1, 0, 5)
+
+
+def test_where_the_ledger_was_lost_the_generations_that_are_here_answer(checkout):
+    checkout.run_of("painter")
+    checkout.make_requests()
+    checkout.ask("painter")
+    checkout.write_generations("painter")
+    made = "results/generations/painter/shapes/mid/all.parquet"
+    mark_built(made, read_footer(made).content)
+    shutil.rmtree(checkout.folder / "ledger")
+    checkout.edit("config/benchmarks/shapes.yaml", n=8)
+    checkout.make_requests()
+    assert checkout.counts("painter") == (8, 6, 0, 2)
+    assert not (checkout.folder / "ledger").exists(), "a plan writes nothing"
+
+
+def test_what_a_server_of_ones_own_may_have_done_is_asked_again(checkout):
+    checkout.make_requests()
+    first, *_ = checkout.questions("painter")
+    checkout.attempt(first, "in_doubt")
+    ends = Accounts.read(Path("ledger"), "small").ends
+    assert list(ends.values()) == [{first.key: "in_doubt"}]
+    (checkout.folder / "ledger/google.sqlite").rename(checkout.folder / "ledger/vllm.sqlite")
+    own = Accounts.read(Path("ledger"), "small")
+    assert own.ends == {} and [attempt.key for attempt in own.in_doubt] == [first.key]
 
 
 def test_a_request_in_doubt_that_was_answered_later_is_answered(checkout):
