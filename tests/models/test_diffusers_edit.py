@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import wraps
 
 import numpy as np
 import pytest
@@ -62,6 +63,7 @@ def recorded(monkeypatch):
         calls, kind = [], type(adapter.loaded.pipeline)
         call = kind.__call__
 
+        @wraps(call)
         def _kept(pipeline, **arguments):
             calls.append(arguments)
             return call(pipeline, **arguments)
