@@ -160,9 +160,15 @@ def test_what_the_server_could_not_do_is_asked_again(tiny, monkeypatch):
         Played(tiny, GIVE_UP, scenario="default overloaded_503")
 
 
-def test_a_server_that_cannot_answer_ends_the_job(tiny):
-    with pytest.raises(GensightError, match="does not take a request for Qwen"):
+def test_a_picture_that_the_server_does_not_take_costs_that_picture(tiny):
+    with pytest.raises(AnswerError, match="does not take a request for Qwen"):
         Played(tiny, GIVE_UP, scenario="default bad_request_400")
+
+
+def test_a_server_that_cannot_answer_ends_the_job(tiny):
+    with pytest.raises(GensightError, match="does not take a request for Qwen") as error:
+        Played(tiny, GIVE_UP, scenario="default gone_404")
+    assert not isinstance(error.value, AnswerError)
     with pytest.raises(GensightError, match=r"answers as .*, not as Qwen/Qwen3-VL-8B-Thinking;"):
         Played(tiny, GIVE_UP, scenario="default wrong_model")
 

@@ -8,7 +8,7 @@ from external_rig import GENERATION, ROOT, picture, write_wrapper
 from spine_rows import sample
 from written_specs import write_spec
 
-from gensight.errors import ModelMemoryError, UnresolvedError
+from gensight.errors import GensightError, ModelMemoryError, UnresolvedError
 from gensight.prompts import render
 from gensight.records import Generation, Request, RowFile, Sample, write_rows
 from gensight.specs import declared
@@ -93,6 +93,41 @@ def test_a_kill_in_the_middle_costs_what_was_under_way(tmp_path):
     rows, _ = run(GENERATION)
     assert journal_of(tmp_path) == [*asked, "Paint ball 3.", "Paint ball 4."]
     assert [row.outcome for row in rows] == ["ok"] * 5
+
+
+def test_a_sample_that_ends_the_process_blocks_no_other(tmp_path):
+    journal_of(tmp_path, 'query == "Paint ball 1." and os.abort()')
+    for _ in range(2):
+        rows, _ = run(GENERATION, unresolved="keep")
+        assert [row.outcome for row in rows] == ["ok", "error", "ok", "ok", "ok"]
+        assert "made.py: ended with SIGABRT" in rows[1].detail
+    first = [f"Paint ball {rank}." for rank in range(5)]
+    assert journal_of(tmp_path) == [*first, first[1]]
+
+
+def test_a_process_that_ends_at_everything_ends_the_job(tmp_path):
+    journal_of(tmp_path, "os.abort()")
+    with pytest.raises(GensightError, match=r"questions in a row failed .*SIGABRT"):
+        run(GENERATION, ((8, 6),) * 20, unresolved="keep")
+    assert len(journal_of(tmp_path)) < 20
+
+
+def test_halves_of_surrogate_pairs_are_stored(tmp_path):
+    """They become U+FFFD, wherever a wrapper tells them."""
+    body = """
+        half = chr(0xd800)
+        if protocol.text_of(turn) == "Paint ball 1.":
+            raise ValueError(half)
+        return {"outcome": "ok", "text": half, "device": half, "detail": half,
+                "setup": {"a" + half: [half]}}
+    """
+    write_wrapper(tmp_path, body, setup='{"model": chr(0xdfff)}')
+    rows, _ = run(GENERATION, ((8, 6),) * 3, unresolved="keep")
+    assert [row.outcome for row in rows] == ["ok", "error", "ok"]
+    assert {(row.text, row.device, row.detail) for row in rows[::2]} == {("\ufffd",) * 3}
+    setup = json.loads(rows[0].setup)
+    assert (setup["a\ufffd"], setup["model"]) == (["\ufffd"], "\ufffd")
+    assert rows[1].detail.endswith("ValueError: \ufffd")
 
 
 def test_the_seed_is_the_samples_alone_or_in_any_shard(tmp_path):

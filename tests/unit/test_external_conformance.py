@@ -1,5 +1,7 @@
 """The conformance checks: a wrapper that keeps to the protocol passes, and each fault is named."""
 
+import textwrap
+
 import pytest
 from click.testing import CliRunner
 from external_rig import GENERATION, ROOT, generation_of, write_wrapper
@@ -69,6 +71,18 @@ def test_one_whose_answers_follow_from_its_process(tmp_path):
 def test_one_that_answers_whatever_it_is_shown(tmp_path):
     found = faults(tmp_path, 'return {"outcome": "ok", "text": "3"}')
     assert found == {NAMES[4]: "it answered a picture that cannot be decoded"}
+
+
+def test_one_that_ends_at_what_it_cannot_read(tmp_path):
+    ends = """
+        from PIL import Image
+        try:
+            Image.open(protocol.images_of(turn)[0]).load()
+        except OSError:
+            os.abort()
+    """
+    found = faults(tmp_path, textwrap.dedent(ends) + textwrap.dedent(GOOD))
+    assert found == {NAMES[4]: "it costs the process"}
 
 
 def test_one_that_answers_nothing(tmp_path):

@@ -11,7 +11,7 @@ from time import monotonic, sleep
 import pytest
 from external_rig import LIMITS, ROOT, opened, turn, write_wrapper
 
-from gensight.errors import GensightError, ModelMemoryError
+from gensight.errors import AnswerError, GensightError, ModelMemoryError
 from gensight.models import Site
 from gensight.models.external_command import open_model
 
@@ -80,15 +80,68 @@ def test_standard_error_goes_into_the_log_with_the_traceback(tmp_path, capfd):
 def test_a_process_that_dies_is_named_with_its_status_and_last_lines(tmp_path):
     body = 'sys.stderr.write("one\\ntwo\\n")\nsys.stderr.flush()\nos._exit(3)'
     write_wrapper(tmp_path, body)
-    model = opened(tmp_path)
-    with pytest.raises(GensightError, match=r"made\.py: ended with status 3; .*one \| two"):
+    told = r"made\.py: ended with status 3; .*one \| two"
+    with closing(opened(tmp_path)) as model, pytest.raises(AnswerError, match=told):
         model.answer(turn())
-    with pytest.raises(GensightError, match=r"made\.py: has ended"):
-        model.answer(turn())
-    model.close()
-    write_wrapper(tmp_path, FINE, load="os.kill(os.getpid(), signal.SIGSEGV)")
-    with pytest.raises(GensightError, match="ended with SIGSEGV"):
+
+
+def test_one_whose_input_was_closed_is_not_started_again(tmp_path):
+    write_wrapper(tmp_path, FINE)
+    with closing(opened(tmp_path)) as model:
+        assert model.end(PATIENCE_S) == 0
+        with pytest.raises(GensightError, match=r"made\.py: has ended$") as error:
+            model.answer(turn())
+    assert type(error.value) is GensightError
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [("signal.SIGSEGV", "SIGSEGV"), ("signal.SIGRTMIN + 6", "signal 40")]
+)
+def test_a_signal_that_ends_it_is_named(tmp_path, number, name):
+    write_wrapper(tmp_path, FINE, load=f"os.kill(os.getpid(), {number})")
+    with pytest.raises(GensightError, match=f"ended with {name}$"):
         opened(tmp_path)
+
+
+def test_a_question_that_ends_it_is_not_asked_again_and_the_next_one_is(tmp_path):
+    body = f"""
+        with open({str(tmp_path / "asked")!r}, "a") as file:
+            file.write(str(turn["seed"]))
+        if turn["seed"] in (2, 3):
+            print("noise", file=os.fdopen(os.dup(protocol_stdout), "w"), flush=True)
+            os.abort()
+        {FINE}
+    """
+    write_wrapper(tmp_path, body)
+    path = tmp_path / "workflow/wrappers/made.py"
+    path.write_text(
+        path.read_text().replace("class Model", "protocol_stdout = os.dup(1)\nclass Model")
+    )
+    with closing(opened(tmp_path)) as model:
+        assert model.answer(turn(seed=1)).text == "fine"
+        for seed in (2, 3):
+            with pytest.raises(AnswerError, match=r"ended with SIGABRT.*; it was started again$"):
+                model.answer(turn(seed=seed))
+        assert model.answer(turn(seed=4)).text == "fine"
+        assert (model.ended, model.noise) == (2, 2)
+    assert (tmp_path / "asked").read_text() == "1234"
+
+
+@pytest.mark.parametrize(
+    ("again", "kind", "told"),
+    [
+        ("raise OSError('no GPU')", GensightError, r"SIGABRT.*cannot be started again: .*no GPU$"),
+        ("os._exit(4)", GensightError, r"SIGABRT.*cannot be started again: .*with status 4"),
+        ("raise MemoryError", ModelMemoryError, "out of memory"),
+    ],
+)
+def test_one_that_cannot_be_started_again_is_the_end(tmp_path, again, kind, told):
+    mark = str(tmp_path / "mark")
+    load = f"if os.path.exists({mark!r}):\n    {again}\nopen({mark!r}, 'w').close()"
+    write_wrapper(tmp_path, "os.abort()", load=load)
+    with closing(opened(tmp_path)) as model, pytest.raises(kind, match=told) as error:
+        model.answer(turn())
+    assert type(error.value) is kind
 
 
 def test_a_process_that_cannot_start_tells_its_last_lines(tmp_path):
@@ -112,24 +165,79 @@ def test_a_killed_process_probably_lacked_memory(tmp_path, place):
         opened(tmp_path).answer(turn())
 
 
-@pytest.mark.parametrize(
-    ("place", "setting"), [("load", "start_timeout_s"), ("answer", "answer_timeout_s")]
-)
-def test_one_that_takes_too_long_is_ended(tmp_path, place, setting):
-    hang = f"""
-        open({str(tmp_path / "pid")!r}, "w").write(str(os.getpid()))
-        print("waiting", flush=True)
-        time.sleep({LONG_S})
-    """
-    write_wrapper(tmp_path, **{"answer": FINE, place: hang})
+HANG = """
+    open({path!r}, "w").write(str(os.getpid()))
+    print("waiting", flush=True)
+    time.sleep({seconds})
+"""
+
+
+def test_one_that_loads_for_too_long_is_ended(tmp_path):
+    path = tmp_path / "pid"
+    write_wrapper(tmp_path, FINE, load=HANG.format(path=str(path), seconds=LONG_S))
     with pytest.raises(GensightError, match=r"no answer within 3 s; its last lines: waiting"):
-        opened(tmp_path, {**LIMITS, setting: 3}).answer(turn())
-    assert not is_running((tmp_path / "pid").read_text())
+        opened(tmp_path, {**LIMITS, "start_timeout_s": 3})
+    assert not is_running(path.read_text())
 
 
-def test_nothing_is_left_when_it_is_closed(tmp_path):
+def test_one_that_answers_for_too_long_is_ended_and_started_again(tmp_path):
+    path = tmp_path / "pid"
+    hang = textwrap.indent(textwrap.dedent(HANG.format(path=str(path), seconds=LONG_S)), "    ")
+    write_wrapper(tmp_path, f'if turn["seed"] == 0:{hang}\n{FINE}')
+    with closing(opened(tmp_path, {**LIMITS, "answer_timeout_s": 3})) as model:
+        with pytest.raises(AnswerError, match=r"no answer within 3 s; its last lines: waiting; "):
+            model.answer(turn(seed=0))
+        assert not is_running(path.read_text())
+        assert model.answer(turn(seed=1)).text == "fine"
+
+
+#: What a wrapper that is written without `protocol` does before it answers, for much longer than
+#: it may: to print all the time, or not to read.
+BUSY = {
+    "prints": """
+        line = sys.stdin.readline()
+        while time.monotonic() < end:
+            print("waiting for a lock", flush=True)
+            time.sleep(0.01)
+    """,
+    "reads nothing": """
+        while time.monotonic() < end:
+            time.sleep(0.01)
+        line = sys.stdin.readline()
+    """,
+}
+
+
+@pytest.mark.parametrize("busy", BUSY)
+def test_the_limit_holds_whatever_it_does_meanwhile(tmp_path, monkeypatch, busy):
+    monkeypatch.setattr("gensight.models._command.END_S", 0.1)
+    write_wrapper(tmp_path, FINE)
+    (tmp_path / "workflow/wrappers/made.py").write_text(
+        "import json, sys, time\n"
+        "sys.stdin.readline()\n"
+        'print(json.dumps({"ready": True, "wrapper_version": 1}), flush=True)\n'
+        f"end = time.monotonic() + {PATIENCE_S}\n"
+        + textwrap.dedent(BUSY[busy])
+        + 'told = {"id": json.loads(line)["id"], "outcome": "ok", "text": "late"}\n'
+        "print(json.dumps(told), flush=True)\n"
+    )
+    model = opened(tmp_path, {**LIMITS, "answer_timeout_s": 1})
+    with closing(model), pytest.raises(AnswerError, match="no answer within 1 s"):
+        model.answer(turn("x" * 200_000))  # longer than what a pipe takes
+    assert model.ended == 1
+
+
+def test_a_long_prompt_arrives_whole(tmp_path):
+    write_wrapper(tmp_path, 'return {"outcome": "ok", "text": protocol.text_of(turn)[::-1]}')
+    prompt = "".join(map(str, range(200_000)))
+    with closing(opened(tmp_path)) as model:
+        assert model.answer(turn(prompt)).text == prompt[::-1]
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_nothing_is_left_when_it_is_closed(tmp_path, leaves):
     body = f"""
-        child = subprocess.Popen(["sleep", "{LONG_S}"])
+        child = subprocess.Popen(["sleep", "{LONG_S}"], start_new_session={leaves})
         return {{"outcome": "ok", "text": "%d %d %s" % (os.getpid(), child.pid, turn["folder"])}}
     """
     write_wrapper(tmp_path, body)
@@ -153,11 +261,13 @@ def test_one_that_does_not_end_by_itself_is_ended(tmp_path, monkeypatch):
     assert not is_running(pid)
 
 
-def test_nothing_is_left_when_the_job_is_killed(tmp_path):
-    pid_file = tmp_path / "pid"
+@pytest.mark.parametrize("leaves", [False, True])
+def test_nothing_is_left_when_the_job_is_killed(tmp_path, leaves):
+    pid_file = tmp_path / "pids"
     # While it answers, it does not see that its input ends.
     body = f"""
-        open({str(pid_file)!r}, "w").write(str(os.getpid()))
+        child = subprocess.Popen(["sleep", "{LONG_S}"], start_new_session={leaves})
+        open({str(pid_file)!r}, "w").write("%d %d" % (os.getpid(), child.pid))
         time.sleep({LONG_S})
     """
     write_wrapper(tmp_path, body)
@@ -175,32 +285,36 @@ def test_nothing_is_left_when_the_job_is_killed(tmp_path):
         while not (pid_file.exists() and pid_file.read_text()):
             assert monotonic() < deadline and process.poll() is None
             sleep(0.02)
-        pid = pid_file.read_text()
-        assert is_running(pid)
+        pids = pid_file.read_text().split()
+        assert len(pids) == 2 and all(map(is_running, pids))
     finally:
         process.kill()
         process.wait()
-    wait_until_gone(pid)
+    for pid in pids:
+        wait_until_gone(pid)
 
 
 def test_foreign_code_gets_no_key_and_nothing_of_this_process(tmp_path, monkeypatch):
-    monkeypatch.setenv("SOME_API_KEY", "secret")
+    monkeypatch.setenv("SOME_API_KEY", "secret-of-someone")
+    monkeypatch.setenv("some_api_key", "secret")
+    monkeypatch.setenv("GATEWAY", "https://secret-of-someone@example.org")
     monkeypatch.setenv("PYTHONPATH", "/nowhere")
     monkeypatch.setenv("HF_TOKEN", "needed")
     interpreter = tmp_path / "elsewhere/bin/python"
     interpreter.parent.mkdir(parents=True)
     interpreter.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     interpreter.chmod(0o755)
-    names = ("SOME_API_KEY", "PYTHONPATH", "HF_TOKEN", "PATH")
+    names = ("SOME_API_KEY", "some_api_key", "GATEWAY", "PYTHONPATH", "HF_TOKEN", "PATH")
     write_wrapper(
         tmp_path,
         f'return {{"outcome": "ok", "text": repr([os.environ.get(n) for n in {names}])}}',
     )
-    site = Site(root=tmp_path, environments={"other": str(tmp_path / "elsewhere")})
+    monkeypatch.setenv("HOME", str(tmp_path))
+    site = Site(root=tmp_path, environments={"other": "~/elsewhere"})
     settings = {"wrapper": "made", "wrapper_version": 1, "environment": "other"}
     with closing(open_model(settings, [], site)) as model:
-        key, python_path, token, path = eval(model.answer(turn()).text)
-    assert (key, python_path, token) == (None, None, "needed")
+        *secret, python_path, token, path = eval(model.answer(turn()).text)
+    assert (secret, python_path, token) == ([None] * 3, None, "needed")
     assert path.split(os.pathsep)[0] == str(interpreter.parent)
 
 

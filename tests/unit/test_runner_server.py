@@ -20,12 +20,13 @@ from gensight import providers
 from gensight.errors import GensightError, SpecError
 from gensight.models import Site
 from gensight.providers import secrets
+from gensight.providers.secrets import without_keys
 from gensight.runner.listeners import free_port
-from gensight.runner.server import running, without_keys
-from gensight.runner.watchdog import descendants
+from gensight.runner.server import running
 from gensight.specs.base import parse
 from gensight.specs.protocols import PROVIDERS
 from gensight.specs.server import ServerSpec
+from gensight.watchdog import descendants
 
 PATIENCE_S = 60.0
 TESTS = Path(__file__).parents[1]
