@@ -191,18 +191,20 @@ def test_one_that_answers_for_too_long_is_ended_and_started_again(tmp_path):
         assert model.answer(turn(seed=1)).text == "fine"
 
 
-#: What a wrapper that is written without `protocol` does before it answers, for much longer than
-#: it may: to print all the time, or not to read.
+#: What a wrapper that is written without `protocol` does for much longer than it may, before it
+#: answers: to print all the time, or not to read. It must not come to the end of it.
 BUSY = {
     "prints": """
         line = sys.stdin.readline()
         while time.monotonic() < end:
             print("waiting for a lock", flush=True)
             time.sleep(0.01)
+        open(mark, "w").close()
     """,
     "reads nothing": """
         while time.monotonic() < end:
             time.sleep(0.01)
+        open(mark, "w").close()
         line = sys.stdin.readline()
     """,
 }
@@ -216,7 +218,7 @@ def test_the_limit_holds_whatever_it_does_meanwhile(tmp_path, monkeypatch, busy)
         "import json, sys, time\n"
         "sys.stdin.readline()\n"
         'print(json.dumps({"ready": True, "wrapper_version": 1}), flush=True)\n'
-        f"end = time.monotonic() + {PATIENCE_S}\n"
+        f"end, mark = time.monotonic() + {PATIENCE_S}, {str(tmp_path / 'mark')!r}\n"
         + textwrap.dedent(BUSY[busy])
         + 'told = {"id": json.loads(line)["id"], "outcome": "ok", "text": "late"}\n'
         "print(json.dumps(told), flush=True)\n"
@@ -224,7 +226,7 @@ def test_the_limit_holds_whatever_it_does_meanwhile(tmp_path, monkeypatch, busy)
     model = opened(tmp_path, {**LIMITS, "answer_timeout_s": 1})
     with closing(model), pytest.raises(AnswerError, match="no answer within 1 s"):
         model.answer(turn("x" * 200_000))  # longer than what a pipe takes
-    assert model.ended == 1
+    assert model.ended == 1 and not (tmp_path / "mark").exists()
 
 
 def test_a_long_prompt_arrives_whole(tmp_path):
