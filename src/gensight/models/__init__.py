@@ -95,13 +95,14 @@ class Reply:
     goes_on: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("text", "detail", "answered_model", "usage"):
+        for name in ("text", "detail", "answered_model", "usage", "device", "setup"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, _storable(value))
+                object.__setattr__(self, name, storable(value))
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
+    """Return a text that UTF-8 has bytes for: half a surrogate pair becomes U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

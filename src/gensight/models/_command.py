@@ -22,7 +22,7 @@ from time import monotonic
 from typing import IO, Any
 
 from gensight.errors import GensightError, ModelMemoryError
-from gensight.models import _storable
+from gensight.models import storable
 from gensight.watchdog import KILL_TIMEOUT_S, watched
 
 #: How long a process that is asked to end may take, and how often one that runs is looked at.
@@ -231,7 +231,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
     if not isinstance(found, dict):
         return None
     # With all that is in it: nothing that a process tells may fail when it is stored.
-    return json.loads(_storable(json.dumps(found, ensure_ascii=False)))
+    return json.loads(storable(json.dumps(found, ensure_ascii=False)))
 
 
 def _log(line: bytes) -> None:
