@@ -26,14 +26,14 @@ twin: setup  ## Build every table of ProbeGen from synthetic twins of its eleven
 	$(BIN)/snakemake --cores $(CORES) --logger gensight --configfile config/runs/twin.yaml
 
 test: setup  ## Run the core tests
-	$(BIN)/pytest --numprocesses $(CORES) tests/unit tests/workflow
+	$(BIN)/pytest --numprocesses $(CORES) --dist worksteal tests/workflow tests/unit
 
 .venv/models: pyproject.toml .venv/ready
 	$(BIN)/pip install --quiet --editable ".[models]"
 	@touch $@
 
 test-models: .venv/models  ## Run local models' adapters on tiny random copies (brings torch)
-	$(BIN)/pytest --numprocesses $(CORES) tests/models
+	$(BIN)/pytest --numprocesses $(CORES) --dist worksteal tests/models
 
 lint: setup  ## Check style: ruff, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
