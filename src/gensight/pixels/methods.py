@@ -1,0 +1,84 @@
+"""The baselines of PixelBench's Table 25 by name, in its order, with their settings.
+
+A setting whose value the paper lost has `assumed` in its name. To add a method, write its function
+and add a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gensight.errors import GensightError
+from gensight.pixels import (
+    dpid,
+    pia_reduced,
+    pia_reference,
+    pyxelate_like,
+    resampling,
+    ssim_optimal,
+)
+from gensight.pixels.palette_grid import PaletteGrid
+from gensight.pixels.source_cells import check_source
+from gensight.specs.words import unknown
+
+Function = Callable[[np.ndarray, int, Mapping[str, Any]], PaletteGrid]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A baseline: its row in Table 25, its function, and every setting with its default.
+
+    `stands_for` names the program that ours is only modelled on: its numbers are never printed
+    beside that program's without saying so.
+    """
+
+    row: str
+    function: Function
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    stands_for: str | None = None
+
+
+METHODS: dict[str, Method] = {
+    "nearest": Method("Nearest + median cut", resampling.nearest),
+    "box": Method("Box + median cut", resampling.box),
+    "bicubic": Method("Bicubic + median cut", resampling.bicubic),
+    "lanczos": Method("Lanczos + median cut", resampling.lanczos),
+    "dpid_half": Method("DPID + median cut", dpid.dpid, {"assumed_lambda": 0.5}),
+    "dpid_one": Method("DPID + median cut", dpid.dpid, {"assumed_lambda": 1.0}),
+    "ssim_optimal": Method(
+        "SSIM-optimal + median cut", ssim_optimal.ssim_optimal, ssim_optimal.DEFAULTS
+    ),
+    "pyxelate_like": Method(
+        "Pyxelate", pyxelate_like.pyxelate_like, pyxelate_like.DEFAULTS, "Pyxelate 2.1"
+    ),
+    "pia_reduced": Method("PIA (reduced)", pia_reduced.pia_reduced, pia_reduced.DEFAULTS),
+    "pia_reference": Method("PIA (reference)", pia_reference.pia_reference, pia_reference.DEFAULTS),
+}
+
+
+def pixelated(
+    rgb: np.ndarray, size: int, name: str, settings: Mapping[str, Any] | None = None
+) -> PaletteGrid:
+    """Return a uint8 (H, W, 3) picture as N x N cells of at most eight colours, by this baseline.
+
+    The whole picture is divided evenly, whatever its shape: crop it first where it is not square.
+    The same picture and settings give the same grid, whatever the number of threads.
+
+    Raises:
+        GensightError: no such method, or no such setting of it.
+        ValueError: no such picture, or a size below 1.
+    """
+    if name not in METHODS:
+        raise unknown("pixels", "method", name, METHODS)
+    method = METHODS[name]
+    own = settings or {}
+    strange = sorted(set(own) - set(method.defaults))
+    if strange:
+        known = ", ".join(method.defaults) or "none"
+        raise GensightError(f"method {name} has no setting {strange[0]}; its settings: {known}")
+    check_source(rgb, size)
+    return method.function(rgb, size, {**method.defaults, **own})
