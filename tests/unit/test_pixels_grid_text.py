@@ -40,7 +40,7 @@ def verdicts(text, size=4, **question):
     return found.strict.broken_rule, found.lenient.broken_rule
 
 
-# CASES GRD-2: (text, strict, lenient)
+# Fences and prose: (text, strict, lenient)
 FENCED = {
     "plain": (PLAIN, None, None),
     "blanks around": (f" \r\n\t{PLAIN}\n", None, None),
@@ -76,7 +76,7 @@ def test_one_fence_is_forgiven_and_nothing_else(case):
     assert found.lenient.grid == (GRID if lenient is None else None)
 
 
-# CASES GRD-3 and their neighbours: (palette, rows, first broken rule)
+# Palettes and rows: (palette, rows, first broken rule)
 EIGHT = json.dumps([f"#00000{place}" for place in range(8)])
 GRIDS = {
     "lower case": ('["#ff00aa", "#000000"]', '["0101", "0000", "0000", "0000"]', None),

@@ -7,6 +7,7 @@ aspect, and the work size (long side 1024) follows from the picture itself.
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -16,17 +17,23 @@ from typing import Any
 
 import click
 
-from gensight import extractors
+from gensight import extractors, images
 from gensight.cli.drawings import PICTURES, drawing
 from gensight.cli.files import read_bytes, upright_size, write_bytes
 from gensight.cli.printing import json_option, print_json, print_table
 from gensight.errors import GensightError
-from gensight.extractors import Answer, Reading
+from gensight.extractors import Answer, Reading, palette_grid
+from gensight.extractors import letter as letter_extractor
 from gensight.extractors._pair import MissingSourceError
+from gensight.pixels import stored_grid
 from gensight.specs.words import unknown
 
 Command = Callable[..., None]
 STANDARD_INPUT = "-"
+# How a grid is read: each way has a verdict of its own.
+VERDICTS = tuple(palette_grid.CHOICES["variants"])
+# A grid is enlarged to at least this side, by a whole number.
+SHOWN_PX = 512
 HEX_COLOUR = re.compile(r"#?([0-9a-fA-F]{6})")
 
 _file = click.argument("file")
@@ -46,7 +53,7 @@ _colour = click.option(
 
 @click.group()
 def command() -> None:
-    """Read a mask, a depth map, a count, boxes, keypoints, text or a number from one answer."""
+    """Read a mask, a depth map, a count, boxes, text, a number, a grid ... from one answer."""
 
 
 def _options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -139,6 +146,66 @@ def integer(file: str, as_json: bool) -> None:
     module = extractors.load("integer")
     reading = _checked(file, read(module, answer, None))
     _report(_described(module, reading), {"file": file, "extractor": "integer"}, as_json)
+
+
+@command.command()
+@_options(
+    _file,
+    click.option("--size", type=click.IntRange(min=1), required=True, help="Cells of a side."),
+    click.option(
+        "--shape",
+        type=click.Choice(palette_grid.CHOICES["shape"]),
+        default=palette_grid.DEFAULTS["shape"],
+        show_default=True,
+        help="The object itself, or the only one of its list of images.",
+    ),
+    _method,
+    _output,
+)
+def grid(
+    file: str, size: int, shape: str, method: str | None, output: str | None, as_json: bool
+) -> None:
+    """Read the palette grid that the text FILE, or standard input for -, consists of.
+
+    Both verdicts are told. --output enlarges it, at least 512 pixels a side, each cell the same.
+    """
+    target = None if output is None else _checked_output(output, [file])
+    answer = Answer(text=_reply(file), source_width=1, source_height=1)
+    parameters = {"size": size, "shape": shape}
+    reading = read(palette_grid, answer, method, parameters)
+    both = {
+        each.variant: each
+        for each in palette_grid.extract(answer, {**parameters, "variants": [*VERDICTS]})
+    }
+    if reading.reason == "fenced":
+        without = both["lenient"].detail or "--method lenient reads it"
+        raise GensightError(f"{file}: {reading.detail}; without it: {without}")
+    facts = _described(palette_grid, _checked(file, reading))
+    found = stored_grid(facts.pop("text"))
+    if target is not None:
+        write_bytes(target, images.encode_png(found.enlarged(math.ceil(SHOWN_PX / size))))
+    facts |= {name: each.reason or "valid" for name, each in both.items()}
+    facts |= {"palette": found.hex_colours(), "rows": found.rows()}
+    _report(facts, {"file": file, "output": output, "extractor": "palette_grid"}, as_json)
+
+
+@command.command()
+@_options(
+    _file,
+    click.option(
+        "--options",
+        type=click.IntRange(2, 26),
+        default=letter_extractor.DEFAULTS["options"],
+        show_default=True,
+        help="Letters to choose from.",
+    ),
+)
+def letter(file: str, options: int, as_json: bool) -> None:
+    """Read the one letter that the text FILE, or standard input for -, chooses."""
+    answer = Answer(text=_reply(file), source_width=1, source_height=1)
+    reading = _checked(file, read(letter_extractor, answer, None, {"options": options}))
+    facts = _described(letter_extractor, reading)
+    _report(facts, {"file": file, "extractor": "letter"}, as_json)
 
 
 def _run(
@@ -265,14 +332,14 @@ def _lines(facts: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         yield "picture", f"{facts['image_kind']}, {size}, {facts['bit_depth']} bit"
     yield "method", f"{facts['extractor']}, {facts['variant']}"
     shown = ("count", "threshold", "area_share", "degenerate_output", "aspect_changed", "output")
-    yield from ((key, facts[key]) for key in shown if facts.get(key) is not None)
+    yield from ((key, facts[key]) for key in (*shown, *VERDICTS) if facts.get(key) is not None)
     yield from _found(facts)
     own = facts.get("facts") or {}
     yield from ((k, own[k]) for k in sorted(own) if k not in (*shown, "foreground_share"))
 
 
 def _found(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield boxes, keypoints and lines of text, one a line."""
+    """Yield boxes, keypoints, lines of text, colours and rows of a grid, one a line."""
     for box in facts.get("boxes", ()):
         edges = (f"{box[edge]:.1f}" for edge in ("left", "top", "right", "bottom"))
         yield "box", f"{' '.join(edges)}, score {box['score']:.3g}"
@@ -280,3 +347,7 @@ def _found(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "keypoint", f"{point['x']:.1f} {point['y']:.1f} {point['name']}"
     for line in facts.get("text", "").splitlines():
         yield "text", line
+    for colour in facts.get("palette", ()):
+        yield "colour", colour
+    for row in facts.get("rows", ()):
+        yield "row", row

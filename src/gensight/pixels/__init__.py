@@ -1,6 +1,13 @@
 """Pixel art as models write it: palette grids, and the texts that carry them."""
 
-from gensight.pixels.grid_text import BrokenRuleError, Verdict, Verdicts, checked_grid, read_grid
+from gensight.pixels.grid_text import (
+    BrokenRuleError,
+    Verdict,
+    Verdicts,
+    checked_grid,
+    read_grid,
+    stored_grid,
+)
 from gensight.pixels.palette_grid import MOST_COLOURS, PaletteGrid
 
 __all__ = [
@@ -11,4 +18,5 @@ __all__ = [
     "Verdicts",
     "checked_grid",
     "read_grid",
+    "stored_grid",
 ]

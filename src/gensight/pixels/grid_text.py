@@ -102,6 +102,17 @@ def read_grid(text: str, size: int, *, shape: str = "grid", label: str | None = 
     return Verdicts(strict=fenced, lenient=verdict(fence[1]), fence_stripped=True)
 
 
+def stored_grid(text: str) -> PaletteGrid:
+    """Return the grid whose `text()` this is, of whatever size.
+
+    Raises:
+        BrokenRuleError: the text is no grid's.
+    """
+    value = _value(text)
+    rows = value.get("pixels") if isinstance(value, dict) else None
+    return checked_grid(value, max(1, len(rows)) if isinstance(rows, list) else 1)
+
+
 def checked_grid(value: Any, size: int) -> PaletteGrid:
     """Return the grid that a JSON value is, an object with `palette` and `pixels`.
 
