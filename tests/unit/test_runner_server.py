@@ -474,11 +474,11 @@ GOOD = {"command": ["vllm", "--port", "{port}"]}
     [
         (
             {"command": ["vllm", "{prot}"]},
-            "key 'command': '{prot}' is no placeholder of a command; ",
+            "key 'command': '{prot}' is no placeholder; ",
         ),
         ({"command": ["vllm", "{port:04}"]}, "'{port:04}' is no placeholder"),
         ({"command": ["vllm", "{}"]}, "'{}' is no placeholder"),
-        ({"command": ["vllm", "{port"]}, "'{port' has a brace without its partner"),
+        ({"command": ["vllm", "{port"]}, "a brace without its partner"),
         ({"command": []}, "key 'command': List should have at least 1 item"),
         ({"command": [" ", "{port}"]}, "the first word is the program to run, and it is empty"),
         ({"command": "vllm serve"}, "key 'command': Input should be a valid list"),

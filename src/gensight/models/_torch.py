@@ -27,6 +27,21 @@ EXTRA = "models"
 DTYPES = ("bfloat16", "float16", "float32")
 #: How many keys a message about a wrong checkpoint names.
 NAMED_KEYS = 4
+#: Settings of every adapter that loads with diffusers or transformers.
+LOADING = {
+    # A repository of the hub, or a folder.
+    "model": None,
+    # A branch, tag or commit of the hub; null: its main branch.
+    "revision": None,
+    "assumed_revision": None,
+    # bfloat16, float16 or float32; null: float32.
+    "dtype": None,
+    "assumed_dtype": None,
+    # The weights overflow in float16.
+    "bf16_only": False,
+    # Regular expressions of keys that a checkpoint may have beyond its model's.
+    "ignored_keys": [],
+}
 Size = tuple[int, int]
 
 

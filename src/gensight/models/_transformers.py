@@ -29,19 +29,6 @@ if TYPE_CHECKING:
 
 PACKAGES = ("tokenizers", "torchvision", "transformers")
 WHITE = (255, 255, 255)
-#: Settings of every adapter that loads with transformers.
-LOADING = {
-    "model": None,
-    # A branch, tag or commit of the hub; null: its main branch.
-    "revision": None,
-    "assumed_revision": None,
-    # bfloat16, float16 or float32; null: float32.
-    "dtype": None,
-    "assumed_dtype": None,
-    "bf16_only": False,
-    # Regular expressions of keys that a checkpoint may have beyond its model's.
-    "ignored_keys": [],
-}
 
 
 @dataclass(frozen=True)

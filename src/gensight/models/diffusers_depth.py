@@ -20,28 +20,18 @@ from gensight.images import encode_png
 from gensight.models import Outcome, Reply, Site, Turn
 from gensight.models._diffusers import Loaded, finite_decoder, load_pipeline, picture_of
 from gensight.models._settings import complete, count
-from gensight.models._torch import Meter, Size, noise, only_picture, refuse_nan, setup_json
+from gensight.models._torch import LOADING, Meter, Size, noise, only_picture, refuse_nan, setup_json
 
 VERSION = 1
 READS_TRUTH = False
 ANSWERS = ["image"]
 
 DEFAULTS = {
-    # A repository of the hub, or a folder.
-    "model": None,
+    **LOADING,
     "quantity": "depth",
-    "revision": None,
-    "assumed_revision": None,
-    # null: float32.
-    "dtype": None,
-    "assumed_dtype": None,
-    # The weights overflow in float16.
-    "bf16_only": False,
     "quantisation": None,
     "quantised_components": ["unet"],
     "offload": "none",
-    # Regular expressions of keys that a checkpoint may have beyond its model's.
-    "ignored_keys": [],
     # null: what the pipeline's folder says.
     "num_inference_steps": None,
     "assumed_num_inference_steps": None,

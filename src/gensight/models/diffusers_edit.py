@@ -28,6 +28,7 @@ from gensight.models._diffusers import (
 from gensight.models._editors import PIPELINES, Habits
 from gensight.models._settings import complete, stated
 from gensight.models._torch import (
+    LOADING,
     Meter,
     Size,
     noise,
@@ -42,22 +43,12 @@ READS_TRUTH = False
 ANSWERS = ["image"]
 
 DEFAULTS = {
+    **LOADING,
     "pipeline": None,
-    # A repository of the hub, or a folder.
-    "model": None,
-    "revision": None,
-    "assumed_revision": None,
-    # null: float32.
-    "dtype": None,
-    "assumed_dtype": None,
-    # The weights overflow in float16.
-    "bf16_only": False,
     # nf4: stored so, or quantised at load.
     "quantisation": None,
     "quantised_components": ["text_encoder", "transformer"],
     "offload": "none",
-    # Regular expressions of keys that a checkpoint may have beyond its model's.
-    "ignored_keys": [],
     # null: the pipeline's own default.
     "num_inference_steps": None,
     "assumed_num_inference_steps": None,

@@ -22,8 +22,8 @@ from gensight.errors import AnswerError, GensightError, SpecError
 from gensight.images import inspect
 from gensight.models import Outcome, Part, Reply, Site, Turn
 from gensight.models._settings import complete, count, stated
-from gensight.models._torch import Meter, Size, name_of, pictures_of
-from gensight.models._transformers import LOADING, Opened, as_pillow, open_pretrained
+from gensight.models._torch import LOADING, Meter, Size, name_of, pictures_of
+from gensight.models._transformers import Opened, as_pillow, open_pretrained
 
 if TYPE_CHECKING:
     import torch

@@ -22,14 +22,8 @@ import numpy as np
 from gensight.models import Outcome, Reply, Site, Turn
 from gensight.models._grey import stretched
 from gensight.models._settings import complete
-from gensight.models._torch import Meter, only_picture, refuse_nan
-from gensight.models._transformers import (
-    LOADING,
-    Opened,
-    as_pillow,
-    open_pretrained,
-    size_of_pixels,
-)
+from gensight.models._torch import LOADING, Meter, only_picture, refuse_nan
+from gensight.models._transformers import Opened, as_pillow, open_pretrained, size_of_pixels
 
 if TYPE_CHECKING:
     from PIL import Image

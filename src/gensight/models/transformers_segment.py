@@ -24,8 +24,8 @@ from gensight.images import encode_png
 from gensight.models import Outcome, Reply, Site, Turn
 from gensight.models._segmenter import Segmenter, open_segmenter
 from gensight.models._settings import complete
-from gensight.models._torch import Meter, only_picture, text_of
-from gensight.models._transformers import LOADING, as_pillow
+from gensight.models._torch import LOADING, Meter, only_picture, text_of
+from gensight.models._transformers import as_pillow
 
 if TYPE_CHECKING:
     from gensight.models import Adapter

@@ -1,4 +1,4 @@
-"""Placeholders of a prompt's text: `{query}` is filled per sample, `{{` and `}}` are braces.
+"""Placeholders: `{query}` in a prompt's text, `{port}` in a command; `{{` and `}}` are braces.
 
 Nothing else of Python's format language is allowed: a brace left alone is an error, not a guess.
 """
@@ -6,12 +6,13 @@ Nothing else of Python's format language is allowed: a brace left alone is an er
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 
-PLACEHOLDERS = ("query",)
-HINT = f"known placeholders: {', '.join(PLACEHOLDERS)}; write {{{{ and }}}} for braces"
+#: Of a prompt's text, filled per sample.
+PROMPT = ("query",)
 
 
-def pieces(text: str) -> list[tuple[str, str | None]]:
+def pieces(text: str, known: Sequence[str] = PROMPT) -> list[tuple[str, str | None]]:
     """Return a text as pairs: plain text, and the placeholder after it (None at the end).
 
     >>> pieces("Paint {query} {{red}}")
@@ -20,12 +21,13 @@ def pieces(text: str) -> list[tuple[str, str | None]]:
     Raises:
         ValueError: a brace without its partner, or anything but a known placeholder in braces.
     """
+    hint = f"known placeholders: {', '.join(known)}; write {{{{ and }}}} for braces"
     try:
         parsed = list(string.Formatter().parse(text))
     except ValueError as error:
-        raise ValueError(f"the text has a brace without its partner ({error}); {HINT}") from None
+        raise ValueError(f"the text has a brace without its partner ({error}); {hint}") from None
     for _, name, form, conversion in parsed:
-        if name is not None and (name not in PLACEHOLDERS or form or conversion):
+        if name is not None and (name not in known or form or conversion):
             written = name + (f"!{conversion}" if conversion else "") + (f":{form}" if form else "")
-            raise ValueError(f"'{{{written}}}' is no placeholder; {HINT}")
+            raise ValueError(f"'{{{written}}}' is no placeholder; {hint}")
     return [(plain, name) for plain, name, _, _ in parsed]

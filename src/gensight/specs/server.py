@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import string
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from gensight.specs.base import Name, Spec
+from gensight.specs.placeholders import pieces
 
 PLACEHOLDERS = ("port", "model")
-HINT = "known placeholders: {port}, {model}; write {{ and }} for braces"
 
 Address = Annotated[str, Field(pattern=r"^(/\S*)?$")]
 
@@ -24,19 +23,9 @@ def filled(word: str, values: dict[str, str]) -> str:
     Raises:
         ValueError: a brace without its partner, or anything but a known placeholder in braces.
     """
-    return "".join(text + ("" if name is None else values[name]) for text, name in _pieces(word))
-
-
-def _pieces(word: str) -> list[tuple[str, str | None]]:
-    try:
-        parsed = list(string.Formatter().parse(word))
-    except ValueError as error:
-        raise ValueError(f"'{word}' has a brace without its partner ({error}); {HINT}") from None
-    for _, name, form, conversion in parsed:
-        if name is not None and (name not in PLACEHOLDERS or form or conversion):
-            written = name + (f"!{conversion}" if conversion else "") + (f":{form}" if form else "")
-            raise ValueError(f"'{{{written}}}' is no placeholder of a command; {HINT}")
-    return [(plain, name) for plain, name, _, _ in parsed]
+    return "".join(
+        text + ("" if name is None else values[name]) for text, name in pieces(word, PLACEHOLDERS)
+    )
 
 
 class ServerSpec(Spec):
@@ -64,14 +53,14 @@ class ServerSpec(Spec):
     @classmethod
     def _has_known_placeholders(cls, command: list[str]) -> list[str]:
         for word in command:
-            _pieces(word)
+            pieces(word, PLACEHOLDERS)
         if not command[0].strip():
             raise ValueError("the first word is the program to run, and it is empty")
         return command
 
     @model_validator(mode="after")
     def _is_told_its_port(self) -> ServerSpec:
-        named = {name for word in self.command for _, name in _pieces(word)}
+        named = {name for word in self.command for _, name in pieces(word, PLACEHOLDERS)}
         if self.port == "auto" and "port" not in named:
             raise ValueError("the port is chosen at the start, and the command has no {port}")
         return self
