@@ -18,17 +18,20 @@ class AnnealedPalette:
     """
 
     def __init__(self, points: np.ndarray, most: int, *, perturbation: float, apart: float) -> None:
-        """Start hot, at 1.1 times twice the points' variance along their main axis."""
-        variance, axis = _main_axis(points)
-        self.temperature = 1.1 * 2 * variance
-        self._most, self._apart = most, apart
-        self._shift = perturbation / 2 * axis
-        mean = points.mean(axis=0)
-        self.colours = np.stack([mean - self._shift, mean + self._shift])
-        self.shares = np.full(2, 0.5)
-        self._paired = most > 1
-        if not self._paired:
-            self._join_pairs()
+        """Start hot, at 1.1 times twice the points' variance along their main axis.
+
+        A pair starts `perturbation` apart, along the main axis of its points; farther apart than
+        `apart` when the palette has settled, it splits. The first below the second, or else pairs
+        split that nothing pulled apart.
+        """
+        every = np.ones(len(points))
+        self.temperature = 1.1 * 2 * _main_axis(points, every)[0]
+        self._most, self._perturbation, self._apart = most, perturbation, apart
+        self.colours = points.mean(axis=0)[None]
+        self.shares = np.ones(1)
+        self._paired = False
+        if most > 1:
+            self._pair_up(points, every[:, None])
 
     def update(self, points: np.ndarray) -> float:
         """Move the colours to the points (n, 3), and return how far, summed over the colours."""
@@ -41,11 +44,11 @@ class AnnealedPalette:
         self.colours = moved
         return change
 
-    def cool(self, factor: float) -> None:
+    def cool(self, factor: float, points: np.ndarray) -> None:
         """Lower the temperature, and split the pairs that came apart, the widest first."""
         self.temperature *= factor
         if self._paired:
-            self._grow()
+            self._grow(points)
 
     def finish(self) -> None:
         """Make one colour of each pair that is left."""
@@ -71,7 +74,7 @@ class AnnealedPalette:
         held = np.exp(logs - logs.max(axis=1, keepdims=True))
         return held / held.sum(axis=1, keepdims=True)
 
-    def _grow(self) -> None:
+    def _grow(self, points: np.ndarray) -> None:
         pairs = self.colours.reshape(-1, 2, 3)
         widths = _length(pairs[:, 1] - pairs[:, 0])
         room = self._most - len(pairs)
@@ -86,11 +89,16 @@ class AnnealedPalette:
             colours += list(pair) if divided else [mean]
             shares += share.tolist() if divided else [float(share.sum())]
         self.colours, self.shares = np.array(colours), np.array(shares)
-        self._paired = len(colours) < self._most
-        if self._paired:
-            self.colours = np.stack([self.colours - self._shift, self.colours + self._shift], 1)
-            self.colours = self.colours.reshape(-1, 3)
-            self.shares = np.repeat(self.shares / 2, 2)
+        self._paired = False
+        if len(colours) < self._most:
+            self._pair_up(points, self._held(points))
+
+    def _pair_up(self, points: np.ndarray, held: np.ndarray) -> None:
+        axes = np.stack([_main_axis(points, weights)[1] for weights in held.T])
+        shifts = self._perturbation / 2 * axes
+        self.colours = np.stack([self.colours - shifts, self.colours + shifts], 1).reshape(-1, 3)
+        self.shares = np.repeat(self.shares / 2, 2)
+        self._paired = True
 
     def _join_pairs(self) -> None:
         self.colours = self._means()
@@ -104,10 +112,11 @@ class AnnealedPalette:
         return (self.colours.reshape(-1, 2, 3) * even).sum(axis=1)
 
 
-def _main_axis(points: np.ndarray) -> tuple[float, np.ndarray]:
+def _main_axis(points: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the largest variance of any direction and that direction, its main part positive."""
-    apart = points - points.mean(axis=0)
-    products = [[(one * other).mean() for other in apart.T] for one in apart.T]
+    shares = (weights / max(weights.sum(), np.finfo(np.float64).tiny))[:, None]
+    apart = points - (points * shares).sum(axis=0)
+    products = [[(one * other).sum() for other in apart.T] for one in (apart * shares).T]
     variances, axes = np.linalg.eigh(np.array(products))
     axis = axes[:, -1]
     return float(variances[-1]), axis * np.sign(axis[np.abs(axis).argmax()])

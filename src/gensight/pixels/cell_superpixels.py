@@ -30,9 +30,8 @@ class CellSuperpixels:
         self._scale = compactness * np.sqrt(size * size / (height * width))
         self._homes = _centres(height, width, size)
         self._moves = np.zeros_like(self._homes)
-        rows, columns = (np.arange(side) * size // side for side in (height, width))
-        self._cells = (rows[:, None], columns[None, :])
-        self._labels = rows[:, None] * size + columns
+        self._rivals = _rivals(height, width, size)
+        self._labels = self._rivals[0]
         self._take_means()
 
     def refine(self, colours: np.ndarray) -> None:
@@ -45,26 +44,26 @@ class CellSuperpixels:
         self._smooth_moves()
 
     def _nearest(self, colours: np.ndarray) -> np.ndarray:
-        places = self._homes + self._moves
-        best = np.full(self._labels.shape, np.inf)
-        labels = self._labels
-        for down in (-1, 0, 1):
-            for across in (-1, 0, 1):
-                row, column = self._cells[0] + down, self._cells[1] + across
-                outside = (row < 0) | (row >= self.size) | (column < 0) | (column >= self.size)
-                cell = np.clip(row, 0, self.size - 1) * self.size
-                cell = cell + np.clip(column, 0, self.size - 1)
-                cost = self._cost(cell, colours, places)
-                cost[np.broadcast_to(outside, cost.shape)] = np.inf
-                nearer = cost < best
-                best = np.where(nearer, cost, best)
-                labels = np.where(nearer, cell, labels)
+        # One more that is infinitely far stands for all that lie outside the grid.
+        places = np.vstack([self._homes + self._moves, np.full((1, 2), np.inf)])
+        colours = np.vstack([colours, np.zeros((1, 3))])
+        best, labels = self._cost(self._rivals[0], colours, places), self._rivals[0]
+        for rival in self._rivals[1:]:
+            cost = self._cost(rival, colours, places)
+            nearer = cost < best
+            best = np.where(nearer, cost, best)
+            labels = np.where(nearer, rival, labels)
         return labels
 
     def _cost(self, cell: np.ndarray, colours: np.ndarray, places: np.ndarray) -> np.ndarray:
-        colour = _length(*(c - colours[cell, axis] for axis, c in enumerate(self._channels)))
-        away = _length(*(p - places[cell, axis] for axis, p in enumerate(self._places)))
-        return colour + self._scale * away
+        lightness, green, blue = (
+            channel - colours[:, axis].take(cell) for axis, channel in enumerate(self._channels)
+        )
+        row, column = (
+            place - places[:, axis].take(cell) for axis, place in enumerate(self._places)
+        )
+        colour = np.sqrt(lightness * lightness + green * green + blue * blue)
+        return colour + self._scale * np.sqrt(row * row + column * column)
 
     def _take_means(self) -> None:
         flat, count = self._labels.ravel(), self.size**2
@@ -112,8 +111,17 @@ def smoothed_colours(
     return (total / weights[:, :, None]).reshape(-1, 3)
 
 
-def _length(*parts: np.ndarray) -> np.ndarray:
-    return np.sqrt(sum(part * part for part in parts))
+def _rivals(height: int, width: int, size: int) -> list[np.ndarray]:
+    """Return the cell of each pixel, (H, W), then its eight neighbours; N^2 outside the grid."""
+    rows, columns = (np.arange(side) * size // side for side in (height, width))
+    around = [(down, across) for down in (-1, 0, 1) for across in (-1, 0, 1)]
+    found = []
+    # Its own cell first: it keeps a pixel that is as near to another.
+    for down, across in sorted(around, key=lambda step: step != (0, 0)):
+        row, column = rows[:, None] + down, columns[None, :] + across
+        inside = (row >= 0) & (row < size) & (column >= 0) & (column < size)
+        found.append(np.where(inside, row * size + column, size * size))
+    return found
 
 
 def _centres(height: int, width: int, size: int) -> np.ndarray:

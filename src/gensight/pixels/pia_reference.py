@@ -26,7 +26,7 @@ DEFAULTS = {
     "assumed_final_temperature": 1.0,
     "assumed_palette_change": 1.0,
     "assumed_cluster_distance": 0.25,
-    "assumed_perturbation": 1.5,
+    "assumed_perturbation": 0.2,
     "assumed_bilateral_colour_sigma": 1.0,
     "assumed_bilateral_cell_sigma": 1.0,
     "assumed_rounds_per_temperature": 20,
@@ -48,7 +48,7 @@ def pia_reference(rgb: np.ndarray, size: int, settings: Mapping[str, Any]) -> Pa
         perturbation=settings["assumed_perturbation"],
         apart=settings["assumed_cluster_distance"],
     )
-    labels = np.zeros(size * size, np.intp)
+    labels, points = np.zeros(size * size, np.intp), _smoothed(cells, settings)
     while palette.temperature > settings["assumed_final_temperature"]:
         for _ in range(settings["assumed_rounds_per_temperature"]):
             cells.refine(palette.joined()[labels])
@@ -57,10 +57,9 @@ def pia_reference(rgb: np.ndarray, size: int, settings: Mapping[str, Any]) -> Pa
             labels = palette.labels(points)
             if change < settings["assumed_palette_change"]:
                 break
-        palette.cool(settings["assumed_cooling"])
-        labels = palette.labels(_smoothed(cells, settings))
+        palette.cool(settings["assumed_cooling"], points)
+        labels = palette.labels(points)
     palette.finish()
-    points = _smoothed(cells, settings)
     palette.update(points)
     saturated = palette.joined() * (1, settings["saturation"], settings["saturation"])
     return grid_of(rgb_of(saturated)[palette.labels(points)].reshape(size, size, 3))
