@@ -18,6 +18,7 @@ COMMANDS = {
     "data": "Say which data sets are here and complete; freeze an order; make a synthetic twin.",
     "plan": "Say what a run still has to ask, what it costs at most, and how long it takes.",
     "extract": "Read a mask, a depth map, a count, boxes, a number, ... from one answer.",
+    "pixelate": "Draw a picture in few cells and eight colours, by one of ten methods.",
     "score": "Score generated pictures against their truth.",
     "compare": "Say how two models, prompts or runs differ, sample by sample.",
     "spend": "Ask in waves until two models are told apart, then build the run.",

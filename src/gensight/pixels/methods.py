@@ -6,6 +6,7 @@ and add a line here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,19 @@ from gensight.pixels.source_cells import check_source
 from gensight.specs.words import unknown
 
 Function = Callable[[np.ndarray, int, Mapping[str, Any]], PaletteGrid]
+
+
+_MAY_BE_ZERO = {
+    "assumed_lambda",
+    "assumed_epsilon",
+    "assumed_seed",
+    "assumed_tolerance",
+    "assumed_least_connected",
+    "assumed_palette_change",
+    "saturation",
+}
+# At 1 the palette would never be cold.
+_BELOW_ONE = {"assumed_cooling"}
 
 
 @dataclass(frozen=True)
@@ -69,16 +83,42 @@ def pixelated(
     The same picture and settings give the same grid, whatever the number of threads.
 
     Raises:
-        GensightError: no such method, or no such setting of it.
+        GensightError: no such method, no such setting of it, or a value that it cannot have.
         ValueError: no such picture, or a size below 1.
+    """
+    values = settings_of(name, settings or {})
+    check_source(rgb, size)
+    return METHODS[name].function(rgb, size, values)
+
+
+def settings_of(name: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every setting of a baseline: its defaults, and in their place those of `own`.
+
+    Raises:
+        GensightError: no such method, no such setting of it, or a value that it cannot have.
     """
     if name not in METHODS:
         raise unknown("pixels", "method", name, METHODS)
-    method = METHODS[name]
-    own = settings or {}
-    strange = sorted(set(own) - set(method.defaults))
+    defaults = METHODS[name].defaults
+    strange = sorted(set(own) - set(defaults))
     if strange:
-        known = ", ".join(method.defaults) or "none"
+        known = ", ".join(defaults) or "none"
         raise GensightError(f"method {name} has no setting {strange[0]}; its settings: {known}")
-    check_source(rgb, size)
-    return method.function(rgb, size, {**method.defaults, **own})
+    for key, value in own.items():
+        expected = _expected(key, defaults[key], value)
+        if expected:
+            raise GensightError(f"method {name}: {key} is {expected}, not {value!r}")
+    return {**defaults, **own}
+
+
+def _expected(key: str, default: int | float, value: Any) -> str | None:
+    """Return what a setting has to be where the value is not that."""
+    whole = isinstance(default, int)
+    kinds = (int,) if whole else (int, float)
+    is_number = isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+    noun = "a whole number" if whole else "a number"
+    if key in _BELOW_ONE:
+        return None if is_number and 0 < value < 1 else f"{noun} between 0 and 1"
+    if key in _MAY_BE_ZERO:
+        return None if is_number and value >= 0 else f"{noun} of 0 or more"
+    return None if is_number and value > 0 else f"{noun} above 0"
