@@ -17,7 +17,8 @@ from gensight.pixels.quantisation import median_cut
 from gensight.pixels.resampling import eight_bits
 from gensight.pixels.source_cells import cell_means, cell_rows
 
-DEFAULTS = {"assumed_lambda": 1.0}
+HALF = {"assumed_lambda": 0.5}
+ONE = {"assumed_lambda": 1.0}
 _FARTHEST = 255 * 3**0.5
 
 

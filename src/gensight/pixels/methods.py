@@ -61,8 +61,8 @@ METHODS: dict[str, Method] = {
     "box": Method("Box + median cut", resampling.box),
     "bicubic": Method("Bicubic + median cut", resampling.bicubic),
     "lanczos": Method("Lanczos + median cut", resampling.lanczos),
-    "dpid_half": Method("DPID + median cut", dpid.dpid, {"assumed_lambda": 0.5}),
-    "dpid_one": Method("DPID + median cut", dpid.dpid, {"assumed_lambda": 1.0}),
+    "dpid_half": Method("DPID + median cut", dpid.dpid, dpid.HALF),
+    "dpid_one": Method("DPID + median cut", dpid.dpid, dpid.ONE),
     "ssim_optimal": Method(
         "SSIM-optimal + median cut", ssim_optimal.ssim_optimal, ssim_optimal.DEFAULTS
     ),
