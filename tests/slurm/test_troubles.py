@@ -70,6 +70,9 @@ def test_a_failure_names_its_reason_and_its_logs(troubles, model, reason, words)
     assert f"logs/generate_local/{model}/scenes_depth/mid/all.log" in said
     (log,) = re.findall(rf"\S+/logs/slurm/rule_generate_local/{model}\S+?/\d+\.log", said)[:1]
     assert words in Path(log).read_text()
+    # The job's own log, which is shown, ends with what it was at.
+    samples = {sample for row in troubles.checkout.rows(model) for sample in row["sample_ids"]}
+    assert re.findall(r"^\s*asking (\S+)", said, re.MULTILINE)[-1] in samples
 
 
 def test_too_little_memory_is_said_with_the_sample(troubles):
