@@ -91,3 +91,18 @@ def test_a_picture_of_a_task_that_was_lost_is_fetched_again(tmp_path):
             assert outcomes(rig.ask(items(1))) == {"ok": 1}
             assert rig.ledger.find(key)[1] == [picture]
         assert fake.charged == 1
+
+
+def test_a_lost_picture_that_cannot_be_fetched_now_is_not_bought_again(tmp_path):
+    with BFLFake() as fake:
+        rig = Rig(tmp_path, "flux", fake.url, workers=1)
+        rig.ask(items(1))
+        entry, (picture,) = rig.ledger.find(rig.question(items(1)[0]).key)
+        rig.ledger.blob_path(entry.images[0]).unlink()
+        fake.scenario = Scenario().on(
+            lambda asked: asked.operation == "poll", "overloaded_503", free=True
+        )
+        assert outcomes(rig.ask(items(1))) == {"pending": 1}
+        fake.scenario = Scenario()
+        assert outcomes(rig.ask(items(1))) == {"ok": 1}
+        assert rig.ledger.find(entry.key)[1] == [picture] and fake.charged == 1

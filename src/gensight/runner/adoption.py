@@ -13,7 +13,7 @@ from gensight.digests import digest_of
 from gensight.errors import RecordError
 
 if TYPE_CHECKING:
-    from gensight.records import Generation
+    from gensight.records import Generation, RowFile
 
 
 def adopted_folder(ledger: Path, model: str) -> Path:
@@ -33,12 +33,17 @@ def lacks_answers(ledger: Path, model: str, generations: Path) -> bool:
 
 def answered_keys(generations: Path) -> list[str]:
     """Return the keys that a generations file has answers to."""
-    from gensight.outcomes import MODEL_OUTCOMES
     from gensight.records import Generation, RowFile
 
-    file = RowFile(generations, Generation)
-    keys = zip(file.column("request_key"), file.column("outcome"), strict=True)
-    return [key for key, outcome in keys if outcome in MODEL_OUTCOMES]
+    return list(answers_of(RowFile(generations, Generation)))
+
+
+def answers_of(file: RowFile[Generation]) -> dict[str, str]:
+    """Return the outcomes of a file's answers by key, without reading its pictures."""
+    from gensight.outcomes import MODEL_OUTCOMES
+
+    rows = zip(file.column("request_key"), file.column("outcome"), strict=True)
+    return {key: outcome for key, outcome in rows if outcome in MODEL_OUTCOMES}
 
 
 def _adopted_path(ledger: Path, model: str, generations: Path) -> Path:

@@ -96,42 +96,43 @@ class Clerk:
         A task that is still to be fetched is an answer for now: `pending`, and kept nowhere.
         """
         for attempt in self._book.attempts_of(question.key):
-            if attempt.ended is None:
-                answer = self._read_open(question, attempt)
-            elif attempt.end in MODEL_OUTCOMES:
-                answer = self._of_another_name(attempt) or self._read_again(question, attempt)
-            else:
-                continue
-            if answer is not None:
-                return answer
+            if attempt.ended is None or attempt.end in MODEL_OUTCOMES:
+                try:
+                    answer = self._of_another_name(attempt) or self._read_kept(question, attempt)
+                except FollowLaterError as error:
+                    return open_end(question, Outcome.PENDING, str(error))
+                if answer is not None:
+                    return answer
         return None
 
-    def _read_open(self, question: Question, attempt: Attempt) -> Answer | None:
+    def _read_kept(self, question: Question, attempt: Attempt) -> Answer | None:
+        """Return the answer that an attempt's kept round trips hold, if they hold one.
+
+        One that was closed keeps its books: only its entry or its picture was lost.
+
+        Raises:
+            FollowLaterError: what was bought could not be fetched now.
+        """
         exchanges = self.wire.kept(attempt.id)
         if not exchanges:
             return None
-        try:
-            exchanges = self.wire.finish(attempt.id, exchanges, self.fault_of)
-        except FollowLaterError as error:
-            return open_end(question, Outcome.PENDING, str(error))
+        exchanges = self.wire.finish(attempt.id, exchanges, self.fault_of)
         fault = self.fault_of(exchanges[-1])
-        if fault is None or fault.kind in retries.ANSWERS:
+        is_answer = fault is None or fault.kind in retries.ANSWERS
+        if attempt.ended is not None:
+            return self._record_again(question, attempt, exchanges, fault) if is_answer else None
+        if is_answer:
             return self.keep(question, attempt.id, exchanges, fault, None, attempt.ordinal)[0]
         self.close(attempt.id, fault)
         return None
 
-    def _read_again(self, question: Question, attempt: Attempt) -> Answer | None:
-        """Return an answer whose entry or picture was lost, out of the bytes that were kept."""
-        exchanges = self.wire.kept(attempt.id)
-        if not exchanges:
-            return None
-        try:
-            exchanges = self.wire.finish(attempt.id, exchanges, self.fault_of)
-        except FollowLaterError:
-            return None
-        fault = self.fault_of(exchanges[-1])
-        if fault is not None and fault.kind not in retries.ANSWERS:
-            return None
+    def _record_again(
+        self,
+        question: Question,
+        attempt: Attempt,
+        exchanges: Sequence[Exchange],
+        fault: Fault | None,
+    ) -> Answer:
         reply = self._read(exchanges, fault)
         paid = {"cost_usd": attempt.cost_usd, "price_date": attempt.price_date}
         entry = self._record(question, attempt.id, reply, None, attempt.ordinal, paid)
@@ -139,7 +140,7 @@ class Clerk:
 
     def _of_another_name(self, attempt: Attempt) -> Answer | None:
         """Return an answer that was bought under another name: a model's YAML was renamed."""
-        if attempt.model == self._terms.model:
+        if attempt.model == self._terms.model or attempt.ended is None:
             return None
         try:
             found = Ledger(self._ledger.root, attempt.model).find(attempt.key)

@@ -20,7 +20,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from gensight.digests import digest_of
 from gensight.errors import RecordError
-from gensight.outcomes import MODEL_OUTCOMES, Outcome
+from gensight.outcomes import Outcome
+from gensight.runner.adoption import answers_of
 from gensight.runner.book import Book
 from gensight.runner.ledger import Entry
 from gensight.specs.protocols import PROTOCOLS
@@ -69,12 +70,10 @@ class AdoptedAnswers:
         from gensight.records import Generation, RowFile
 
         file = RowFile(path, Generation)
-        rows = zip(file.column("request_key"), file.column("outcome"), strict=True)
-        outcomes = {key: outcome for key, outcome in rows if outcome in MODEL_OUTCOMES}
         told: Any = file.footer.determinants
         for step in ("requests", "samples", "benchmark"):
             told = told.get(step) if isinstance(told, Mapping) else None
-        return cls(told if isinstance(told, str) else None, outcomes)
+        return cls(told if isinstance(told, str) else None, answers_of(file))
 
 
 def blob_paths(ledger: Path) -> Iterator[Path]:
