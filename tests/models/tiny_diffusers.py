@@ -28,8 +28,8 @@ from tiny_transformers import (
     byte_tokenizer,
     clip_tokenizer,
     language,
+    qwen2_5vl_config,
     qwen_tokenizer,
-    qwen_tokens,
     token_ids,
 )
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -47,7 +47,6 @@ from transformers import (
     PixtralImageProcessor,
     PixtralProcessor,
     PreTrainedTokenizerFast,
-    Qwen2_5_VLConfig,
     Qwen2_5_VLForConditionalGeneration,
     Qwen2VLImageProcessor,
     Qwen2VLProcessor,
@@ -104,30 +103,7 @@ def image_coder(**options):
 
 
 def qwen_encoder(tokenizer):
-    config = Qwen2_5_VLConfig(
-        text_config=language(
-            tokenizer,
-            hidden_size=16,
-            intermediate_size=16,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            num_key_value_heads=2,
-            rope_parameters={
-                "rope_type": "default",
-                "mrope_section": [1, 1, 2],
-                "rope_theta": 1e6,
-            },
-        ),
-        vision_config={
-            "depth": 2,
-            "hidden_size": 16,
-            "intermediate_size": 16,
-            "num_heads": 2,
-            "out_hidden_size": 16,
-            "fullatt_block_indexes": [1],
-        },
-        **qwen_tokens(tokenizer),
-    )
+    config = qwen2_5vl_config(tokenizer)
     return Qwen2_5_VLForConditionalGeneration(config).eval()
 
 

@@ -274,9 +274,8 @@ def qwen3vl(folder, tokenizer=None):
     ).save_pretrained(folder)
 
 
-def qwen2_5vl(folder):
-    tokenizer = qwen_tokenizer()
-    config = Qwen2_5_VLConfig(
+def qwen2_5vl_config(tokenizer):
+    return Qwen2_5_VLConfig(
         text_config=language(
             tokenizer,
             hidden_size=16,
@@ -300,6 +299,11 @@ def qwen2_5vl(folder):
         },
         **qwen_tokens(tokenizer),
     )
+
+
+def qwen2_5vl(folder):
+    tokenizer = qwen_tokenizer()
+    config = qwen2_5vl_config(tokenizer)
     Qwen2_5_VLForConditionalGeneration(config).eval().save_pretrained(folder)
     Qwen2_5_VLProcessor(
         image_processor=Qwen2VLImageProcessor(
