@@ -29,7 +29,7 @@ from gensight.runner.forecast import (
     making,
     needed_below,
 )
-from gensight.runner.needs import has_replies
+from gensight.runner.ledger import has_replies
 from gensight.runner.parking import told_stop
 from gensight.specs.model import ModelSpec
 from gensight.specs.run import BudgetSpec

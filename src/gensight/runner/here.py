@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
-from itertools import islice
 
 from gensight import doorway
 from gensight.errors import AnswerError, GensightError, ModelMemoryError
 from gensight.models import Adapter, Reply
 from gensight.outcomes import Outcome
-from gensight.runner.adoption import adopted_folder
 from gensight.runner.clock import Clock, SystemClock
-from gensight.runner.ledger import Entry, Ledger
+from gensight.runner.ledger import Entry, Ledger, has_replies
 from gensight.runner.place import place_of_this_job
 from gensight.runner.questions import Answer, Question
 
@@ -101,12 +99,6 @@ class HereAsker:
         self._failed_in_a_row = 0
         return entry, list(reply.images)
 
-    def _has_answered(self) -> bool:
-        """Say whether the model has ever answered: what it fails at is then the question's."""
-        replies = (self._ledger.root / "replies" / self._ledger.model).rglob("*.json")
-        adopted = adopted_folder(self._ledger.root, self._ledger.model).glob("*.parquet")
-        return any(True for _ in (*islice(replies, 1), *islice(adopted, 1)))
-
     def _failed(self, question: Question, error: Exception) -> Answer:
         told = _told(error)
         if _is_out_of_memory(error):
@@ -117,7 +109,9 @@ class HereAsker:
             traceback.print_exception(error)
         doorway.say(f"no answer: {question.sample_id}: {told}")
         self._failed_in_a_row += 1
-        if self._failed_in_a_row >= HOPELESS and not self._has_answered():
+        # What a model fails at that has answered before is the questions' fault.
+        hopeless = self._failed_in_a_row >= HOPELESS
+        if hopeless and not has_replies(self._ledger.root, self._ledger.model):
             raise GensightError(
                 f"{self._failed_in_a_row} questions in a row failed (the last one: {told}); what "
                 f"was answered before is kept"

@@ -133,16 +133,14 @@ class Ledger:
             goes_on=reply.goes_on,
             **facts,
         )
-        kept = canonical_json(asdict(entry)).encode()
-        write_bytes(self.entry_path(key), kept, durable=self.durable)
+        self._write(entry)
         return entry
 
     def take_over(self, entry: Entry, images: Sequence[bytes]) -> None:
         """Keep an answer that another model of the ledger has, under this one's name."""
         for image in images:
             self.keep(image)
-        kept = canonical_json(asdict(entry)).encode()
-        write_bytes(self.entry_path(entry.key), kept, durable=self.durable)
+        self._write(entry)
 
     def keep(self, content: bytes) -> str:
         """Keep bytes under their digest, and return it."""
@@ -150,6 +148,10 @@ class Ledger:
         if not self.blob_path(digest).exists():
             write_bytes(self.blob_path(digest), content, durable=self.durable)
         return digest
+
+    def _write(self, entry: Entry) -> None:
+        kept = canonical_json(asdict(entry)).encode()
+        write_bytes(self.entry_path(entry.key), kept, durable=self.durable)
 
     def _find_adopted(self, key: str) -> tuple[Entry, list[bytes]] | None:
         """Return a reply out of an archive: its cell's Parquet file serves as it is."""
@@ -180,6 +182,12 @@ class Ledger:
             goes_on=row.goes_on,
         )
         return entry, images
+
+
+def has_replies(ledger: Path, model: str) -> bool:
+    """Say whether a ledger holds any reply of a model."""
+    kept = ((ledger / "replies" / model, "??/*.json"), (adopted_folder(ledger, model), "*.parquet"))
+    return any(next(folder.glob(pattern), None) is not None for folder, pattern in kept)
 
 
 def _is_there(blob: Path) -> bool:

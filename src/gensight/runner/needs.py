@@ -7,7 +7,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from gensight.images import LONG_SIDE
@@ -121,9 +120,3 @@ def form_of(turn: Mapping[str, Any]) -> str:
     """Return the kind of answer that a turn asks for, in a prompt or in a rendered request."""
     form = turn["answer_form"]
     return str((json.loads(form) if isinstance(form, str) else form)["kind"])
-
-
-def has_replies(ledger: Path, model: str) -> bool:
-    """Say whether a ledger holds any reply of a model."""
-    kept = ((ledger / "replies" / model, "??/*.json"), (ledger / "adopted" / model, "*.parquet"))
-    return any(next(folder.glob(pattern), None) is not None for folder, pattern in kept)

@@ -23,8 +23,8 @@ from gensight.providers.prices import TurnFacts
 from gensight.records import Request, RowFile, Sample, SampleStore
 from gensight.runner.accounts import End
 from gensight.runner.conversation import Conversation, Setting
-from gensight.runner.ledger import Entry, Ledger
-from gensight.runner.needs import Lookup, Need, expected_facts, has_replies
+from gensight.runner.ledger import Entry, Ledger, has_replies
+from gensight.runner.needs import Lookup, Need, expected_facts
 from gensight.runner.questions import Answer, Question
 from gensight.specs.protocols import PROTOCOLS
 from gensight.stages.generate import Shard, conversation_of, played
