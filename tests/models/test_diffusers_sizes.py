@@ -82,7 +82,7 @@ def test_what_is_allowed_is_near(width, height):
     sides = Sides(multiple=16, least=16, most_aspect=64)
     if width * height > ONE_MEGAPIXEL - 16 * (width + height) or min(width, height) < 16:
         return
-    if max(width, height) > 63 * min(width, height):
+    if max(width, height) + 8 > 64 * (min(width, height) - 8):
         return
     used = sides.like(width, height)
     assert abs(used[0] - width) <= 8 and abs(used[1] - height) <= 8
