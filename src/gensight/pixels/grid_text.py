@@ -32,7 +32,6 @@ Any text at all gets a verdict, in a time that grows with its length and no fast
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,26 +41,11 @@ from typing import Any
 import numpy as np
 
 from gensight.pixels.palette_grid import FEWEST_COLOURS, MOST_COLOURS, PaletteGrid
+from gensight.strict_json import BrokenRuleError, read_value, shown, without_fence
 
 SHAPES = ("grid", "images")
-DEEPEST = 32
-# The blanks of JSON; others are no part of a JSON text.
-BLANKS = " \t\n\r"
-FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(|.*\n)```", re.DOTALL)
-# A quoted string, or what is left of the text where it never ends: so every quote is met once.
-STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 DIGITS = "0123456789"
-SHOWN = 60
-
-
-class BrokenRuleError(ValueError):
-    """A text or a value is no grid; `rule` is the first one broken, `detail` says how."""
-
-    def __init__(self, rule: str, detail: str) -> None:
-        super().__init__(f"{rule}: {detail}")
-        self.rule = rule
-        self.detail = detail
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +78,12 @@ def read_grid(text: str, size: int, *, shape: str = "grid", label: str | None = 
     """
     _check_question(size, shape, label)
     verdict = partial(_verdict, size=size, shape=shape, label=label)
-    fence = FENCE.fullmatch(text.strip(BLANKS))
-    if fence is None:
+    bare = without_fence(text)
+    if bare is None:
         found = verdict(text)
         return Verdicts(strict=found, lenient=found, fence_stripped=False)
     fenced = Verdict(broken_rule="fenced", detail="a fence encloses the reply")
-    return Verdicts(strict=fenced, lenient=verdict(fence[1]), fence_stripped=True)
+    return Verdicts(strict=fenced, lenient=verdict(bare), fence_stripped=True)
 
 
 def stored_grid(text: str) -> PaletteGrid:
@@ -108,7 +92,7 @@ def stored_grid(text: str) -> PaletteGrid:
     Raises:
         BrokenRuleError: the text is no grid's.
     """
-    value = _value(text)
+    value = read_value(text)
     rows = value.get("pixels") if isinstance(value, dict) else None
     return checked_grid(value, max(1, len(rows)) if isinstance(rows, list) else 1)
 
@@ -120,13 +104,13 @@ def checked_grid(value: Any, size: int) -> PaletteGrid:
         BrokenRuleError: it is none of `size` x `size` cells.
     """
     if not isinstance(value, dict):
-        raise BrokenRuleError("not_object", f"not an object but {_shown(value)}")
+        raise BrokenRuleError("not_object", f"not an object but {shown(value)}")
     palette = _listed(value, "palette")
     if not FEWEST_COLOURS <= len(palette) <= MOST_COLOURS:
         raise BrokenRuleError("palette_length", f"{len(palette)} colours, not 2 to 8")
     for colour in palette:
         if not isinstance(colour, str) or not COLOUR.fullmatch(colour):
-            raise BrokenRuleError("colour", f"{_shown(colour)} is not # and six hex digits")
+            raise BrokenRuleError("colour", f"{shown(colour)} is not # and six hex digits")
     rows = _checked_rows(_listed(value, "pixels"), size, len(palette))
     digits = np.frombuffer("".join(rows).encode("ascii"), np.uint8)
     cells = (digits - ord("0")).reshape(size, size)
@@ -145,67 +129,10 @@ def _check_question(size: int, shape: str, label: str | None) -> None:
 
 def _verdict(text: str, *, size: int, shape: str, label: str | None) -> Verdict:
     try:
-        value = _value(text)
+        value = read_value(text)
         return Verdict(grid=checked_grid(_entry(value, shape, label), size))
     except BrokenRuleError as broken:
         return Verdict(broken_rule=broken.rule, detail=broken.detail)
-
-
-def _value(text: str) -> Any:
-    """Return the one JSON value that a text is."""
-    body = text.strip(BLANKS)
-    if not body:
-        raise BrokenRuleError("empty", "the reply holds nothing but blanks")
-    if _depth(body) > DEEPEST:
-        raise BrokenRuleError("too_deep", f"brackets stand more than {DEEPEST} deep")
-    repeated: list[str] = []
-    try:
-        # No number is of use here, and a whole number of 5,000 digits would be refused by `int`.
-        value, end = json.JSONDecoder(
-            object_pairs_hook=partial(_object, repeated),
-            parse_int=float,
-            parse_constant=_refuse_constant,
-        ).raw_decode(body)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise BrokenRuleError("not_json", f"{error.msg} at {place}") from None
-    if end < len(body):
-        rest = _shown(body[end:].lstrip(BLANKS))
-        raise BrokenRuleError("text_after", f"behind the JSON value stands {rest}")
-    if repeated:
-        raise BrokenRuleError("repeated_key", f"{_shown(repeated[0])} stands twice in an object")
-    return value
-
-
-def _depth(text: str) -> int:
-    """Return how deep the brackets of a text nest, or a bound that is not above the limit."""
-    opened = text.count("[") + text.count("{")
-    if opened <= DEEPEST:
-        return opened
-    bare = STRING.sub("", text)
-    # Only ASCII counts, and one byte a character is enough to tell it.
-    marks = np.frombuffer(bare.encode("ascii", "replace"), np.uint8)
-    steps = np.zeros(marks.size, np.int64)
-    steps[(marks == ord("[")) | (marks == ord("{"))] = 1
-    steps[(marks == ord("]")) | (marks == ord("}"))] = -1
-    return int(steps.cumsum().max(initial=0))
-
-
-def _object(repeated: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, and note the first of its keys that stands twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                repeated.append(key)
-                break
-            seen.add(key)
-    return found
-
-
-def _refuse_constant(name: str) -> Any:
-    raise BrokenRuleError("not_json", f"{name} is no JSON")
 
 
 def _entry(value: Any, shape: str, label: str | None) -> Any:
@@ -213,7 +140,7 @@ def _entry(value: Any, shape: str, label: str | None) -> Any:
     if shape == "grid":
         return value
     if not isinstance(value, dict):
-        raise BrokenRuleError("not_object", f"not an object but {_shown(value)}")
+        raise BrokenRuleError("not_object", f"not an object but {shown(value)}")
     images = _listed(value, "images")
     if label is None:
         if len(images) != 1:
@@ -221,10 +148,10 @@ def _entry(value: Any, shape: str, label: str | None) -> Any:
         return images[0]
     named = [image for image in images if isinstance(image, dict) and image.get("label") == label]
     if not named:
-        raise BrokenRuleError("no_label", f"no image has the label {_shown(label)}")
+        raise BrokenRuleError("no_label", f"no image has the label {shown(label)}")
     if len(named) > 1:
         raise BrokenRuleError(
-            "repeated_label", f"{len(named)} images have the label {_shown(label)}"
+            "repeated_label", f"{len(named)} images have the label {shown(label)}"
         )
     return named[0]
 
@@ -233,7 +160,7 @@ def _listed(value: Mapping[str, Any], key: str) -> list[Any]:
     if key not in value:
         raise BrokenRuleError(f"no_{key}", f"the object has no key '{key}'")
     if not isinstance(value[key], list):
-        raise BrokenRuleError(f"{key}_not_list", f"'{key}' is no list but {_shown(value[key])}")
+        raise BrokenRuleError(f"{key}_not_list", f"'{key}' is no list but {shown(value[key])}")
     return value[key]
 
 
@@ -243,11 +170,11 @@ def _checked_rows(rows: list[Any], size: int, colours: int) -> list[str]:
         raise BrokenRuleError("row_count", f"{len(rows)} rows, not {size}")
     for place, row in enumerate(rows, 1):
         if not isinstance(row, str):
-            raise BrokenRuleError("row_not_text", f"row {place} is no string but {_shown(row)}")
+            raise BrokenRuleError("row_not_text", f"row {place} is no string but {shown(row)}")
     for place, row in enumerate(rows, 1):
         other = row.lstrip(DIGITS)
         if other:
-            raise BrokenRuleError("digit", f"row {place} holds {_shown(other[0])}, no ASCII digit")
+            raise BrokenRuleError("digit", f"row {place} holds {shown(other[0])}, no ASCII digit")
     for place, row in enumerate(rows, 1):
         if len(row) != size:
             raise BrokenRuleError("row_length", f"row {place} has {len(row)} digits, not {size}")
@@ -257,11 +184,3 @@ def _checked_rows(rows: list[Any], size: int, colours: int) -> list[str]:
                 "palette_index", f"row {place} names colour {max(row)} of 0 to {colours - 1}"
             )
     return rows
-
-
-def _shown(value: Any) -> str:
-    """Return the beginning of a value in ASCII, so that any log can hold it."""
-    if isinstance(value, str):
-        return ascii(value if len(value) <= SHOWN else f"{value[:SHOWN]}...")
-    kinds = {dict: "an object", list: "a list", float: "a number", bool: "true or false"}
-    return kinds.get(type(value), "null")
