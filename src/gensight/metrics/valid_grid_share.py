@@ -1,0 +1,20 @@
+"""Valid: share of answers that are a grid of the asked size, in percent of all (PixelBench).
+
+>>> aggregate({"valid": [1.0, 1.0, 1.0, 0.0]})
+75.0
+"""
+
+from __future__ import annotations
+
+from gensight.metrics import mean_of, part_of
+
+VERSION = 1
+MEASURE = "grid_format"
+HIGHER_IS_BETTER = True
+UNIT = "percent"
+BOUNDS = (0.0, 100.0)
+INTERVAL = "rate"
+RANKED = False
+
+value = part_of("valid", scale=100)
+aggregate = mean_of(value)
