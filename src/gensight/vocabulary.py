@@ -141,7 +141,8 @@ def _vocabulary(folder: Path) -> tuple[Candidate, ...]:
         for row in rows
     )
     asked = [concept.label for concept in _concepts(folder)]
-    if [one.label for one in found[: len(asked)] if one.is_concept] != asked:
+    marked = [one.label for one in found if one.is_concept]
+    if not asked == marked == [one.label for one in found[: len(asked)]]:
         raise GensightError(f"{path}: does not begin with the labels of concepts.csv; restore both")
     return found
 
@@ -161,9 +162,7 @@ def _kinds(folder: Path) -> dict[str, tuple[str, ...]]:
             raise GensightError(f"{path}: row {line}: '{label}' is no kind of itself; remove it")
         if ANSWERS[row["is_kind"]]:
             kinds.setdefault(concept, set()).add(label)
-    return {
-        concept: tuple(sorted(labels, key=place.__getitem__)) for concept, labels in kinds.items()
-    }
+    return {name: tuple(sorted(some, key=place.__getitem__)) for name, some in kinds.items()}
 
 
 def _check_numbers(path: Path, numbers: list[str]) -> None:
