@@ -2,7 +2,8 @@
 
 A model outcome is something the model did; it is scored under the benchmark's failure policy. An
 infrastructure outcome says that no answer arrived; it is never scored, is asked again by the next
-run, and blocks a table marked final.
+run, and blocks a table marked final. A question that cannot be put is neither: there is nothing to
+ask, and nothing to score.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ class Outcome(StrEnum):
     `in_doubt` is a request that was sent and whose reply was lost: it may have been billed, so it
     is counted, priced and never silently sent again. `pending` is one that was accepted, and whose
     result is still to be fetched, at no cost. `error` is an answer that a model which runs
-    here did not get to: its program failed, or what it made are no numbers.
+    here did not get to: its program failed, or what it made are no numbers. `no_source` is a
+    question about a grid that another model was to give and did not.
     """
 
     OK = "ok"
@@ -37,6 +39,7 @@ class Outcome(StrEnum):
     PENDING = "pending"
     ERROR = "error"
     NOT_RUN = "not_run"
+    NO_SOURCE = "no_source"
 
 
 #: Answers, which are replayed for ever under their key. A cut one too, but its request then goes on
@@ -52,4 +55,4 @@ MODEL_OUTCOMES = frozenset(
         Outcome.MALFORMED,
     }
 )
-INFRASTRUCTURE_OUTCOMES = frozenset(Outcome) - MODEL_OUTCOMES
+INFRASTRUCTURE_OUTCOMES = frozenset(Outcome) - MODEL_OUTCOMES - {Outcome.NO_SOURCE}

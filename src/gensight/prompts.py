@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from string import ascii_uppercase
 from typing import Any
 
 from gensight.digests import canonical_json, digest_of
 from gensight.errors import SpecError
+from gensight.outcomes import Outcome
+from gensight.pixels.grid_text import stored_grid
+from gensight.pixels.shuffled_cells import with_shuffled_cells
 from gensight.records import Request, Sample
-from gensight.specs.placeholders import pieces
+from gensight.specs.placeholders import GRIDS, pieces
+
+#: The grids that a prompt asks about, as canonical JSON by sample.
+Grids = Mapping[str, str]
 
 
 def render(
@@ -17,44 +25,93 @@ def render(
     samples: Iterable[Sample],
     *,
     task: str = "*",
+    size: int | None = None,
+    per_request: int = 1,
+    grids: Grids | None = None,
 ) -> Iterator[Request]:
-    """Yield one request per evaluated sample, in the samples' order.
+    """Yield one request for every `per_request` evaluated samples, in the samples' order.
 
-    `turns` are those of resources/prompts/{task}/{prompt}.yaml, the file that errors name.
+    `turns` are those of resources/prompts/{task}/{prompt}.yaml, the file that errors name; a prompt
+    of one `size` has it at the end of its name. A sample whose grid is not there is not asked about.
 
     Raises:
         SpecError: the text has an unknown placeholder, or a sample lacks what it asks for.
     """
-    file = f"resources/prompts/{task}/{prompt}.yaml"
+    stem = prompt if size is None else prompt.removesuffix(f"_{size}")
+    file = f"resources/prompts/{task}/{stem}.yaml"
     prompt_hash = digest_of(list(turns))
-    for sample in samples:
-        if sample.role != "evaluated":
-            continue
-        rendered = [_turn(file, turn, sample) for turn in turns]
+    shows_a_grid = _shows_a_grid(turns)
+    evaluated = (sample for sample in samples if sample.role == "evaluated")
+    while some := list(islice(evaluated, per_request)):
+        values = _values(some, size)
+        if shows_a_grid:
+            values |= _grid_values(some[0].sample_id, grids or {})
+        is_missing = shows_a_grid and values["grid"] is None
+        rendered = [] if is_missing else [_turn(file, turn, some[0], values) for turn in turns]
+        ids = [sample.sample_id for sample in some]
         yield Request(
-            request_id=digest_of([prompt_hash, sample.sample_id, rendered])[:32],
-            sample_ids=[sample.sample_id],
-            rank=sample.rank,
+            request_id=digest_of([prompt_hash, ids[0] if per_request == 1 else ids, rendered])[:32],
+            sample_ids=ids,
+            rank=some[0].rank,
             prompt=prompt,
             prompt_hash=prompt_hash,
             turns=rendered,
+            unasked=str(Outcome.NO_SOURCE) if is_missing else None,
         )
 
 
-def _turn(file: str, turn: Mapping[str, Any], sample: Sample) -> dict[str, Any]:
+def _shows_a_grid(turns: Sequence[Mapping[str, Any]]) -> bool:
+    texts = [part["text"] for turn in turns for part in turn["parts"] if part.get("text")]
+    return any(f"{{{name}}}" in text for text in texts for name in GRIDS)
+
+
+def _values(samples: Sequence[Sample], size: int | None) -> dict[str, str | None]:
+    """Return what the placeholders of a request are filled with; None where there is nothing."""
+    first = samples[0]
+    labels = [sample.query for sample in samples if sample.query is not None]
+    listed = zip(ascii_uppercase, first.options or (), strict=False)
     return {
-        "parts": [_part(file, part, sample) for part in turn["parts"]],
+        "query": first.query,
+        "size": None if size is None else str(size),
+        "n": str(len(samples)),
+        "labels": "\n".join(labels) if len(labels) == len(samples) else None,
+        "sample_id": first.sample_id,
+        "options": "\n".join(f"{letter}. {label}" for letter, label in listed) or None,
+    }
+
+
+def _grid_values(sample_id: str, grids: Grids) -> dict[str, str | None]:
+    text = grids.get(sample_id)
+    if text is None:
+        return dict.fromkeys(GRIDS)
+    # Whatever the source and the model, the cells of a sample are dealt in the same order.
+    shuffled = with_shuffled_cells(stored_grid(text), key=sample_id)
+    return {"grid": text, "shuffled_grid": shuffled.text()}
+
+
+def _turn(
+    file: str, turn: Mapping[str, Any], sample: Sample, values: Mapping[str, str | None]
+) -> dict[str, Any]:
+    return {
+        "parts": [_part(file, part, sample, values) for part in turn["parts"]],
         "answer_form": canonical_json(turn["answer_form"]),
     }
 
 
-def _part(file: str, part: Mapping[str, Any], sample: Sample) -> dict[str, Any]:
+def _part(
+    file: str, part: Mapping[str, Any], sample: Sample, values: Mapping[str, str | None]
+) -> dict[str, Any]:
     blank = {"kind": "text", "text": None, "sample_id": None, "turn": None}
     if "image" in part:
+        if sample.image is None:
+            raise SpecError(
+                f"{file}: shows the input, and sample {sample.sample_id} has no picture; ask a "
+                f"prompt without the part 'image: input'"
+            )
         return {**blank, "kind": "image", "sample_id": sample.sample_id}
     if "reply" in part:
         return {**blank, "kind": "reply", "turn": part["reply"]}
-    return {**blank, "text": fill(file, part["text"], {"query": sample.query}).strip()}
+    return {**blank, "text": fill(file, part["text"], values).strip()}
 
 
 def fill(file: str, text: str, values: Mapping[str, str | None]) -> str:

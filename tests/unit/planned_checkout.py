@@ -220,7 +220,7 @@ class PlannedCheckout:
         """Return the first question of every request."""
         shard, talk = self._opened(self.generations(model, prompt)[0])
         return [
-            talk.first_question(request, shard.samples[request.sample_ids[0]], setting)
+            talk.first_question(request, shard.about(request), setting)
             for request, setting in shard.questions()
         ]
 
@@ -256,7 +256,7 @@ class PlannedCheckout:
         talk = replace(talk, asker=asker(talk.ledger))
         for request, setting in shard.questions():
             try:
-                for _ in played(talk, request, shard.samples[request.sample_ids[0]], setting):
+                for _ in played(talk, request, shard.about(request), setting):
                     pass
             except (StopIteration, RuntimeError):
                 return

@@ -69,7 +69,7 @@ def conversation(
 
 def play(talk, item, turns=ONE_TURN, setting=Setting(), prompt="mid"):  # noqa: B008
     (request,) = render(prompt, turns, [item])
-    return list(talk.play(request, item, setting))
+    return list(talk.play(request, [item], setting))
 
 
 def test_one_turn_gives_one_final_row(tmp_path):

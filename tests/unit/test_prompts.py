@@ -47,7 +47,7 @@ BROKEN = ["}", "{", "{query", "a { b", "{query!}", "{query}}", "{{query}"]
 
 @pytest.mark.parametrize("text", UNKNOWN)
 def test_an_unknown_placeholder_is_one_line_that_lists_the_known_ones(text):
-    with pytest.raises(SpecError, match=r"^p/mid.yaml: [^\n]*known placeholders: query; [^\n]*$"):
+    with pytest.raises(SpecError, match=r"^p/mid.yaml: [^\n]*known placeholders: query, size, n, [^\n]*$"):
         fill("p/mid.yaml", f"Paint {text}.", {"query": "the ball"})
 
 

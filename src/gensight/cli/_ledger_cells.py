@@ -65,7 +65,7 @@ def play(plan: Plan, planned: PlannedFile, sample_id: str | None = None) -> Iter
         answered_as=spec.answered_as if spec.kind == "hosted" else None,
     )
     for request, setting in shard.questions():
-        if sample_id in (None, request.sample_ids[0]):
+        if sample_id is None or sample_id in request.sample_ids:
             yield _played(shard, conversation, asker, request, setting)
 
 
@@ -74,15 +74,14 @@ def _played(
 ) -> Played:
     from gensight.stages.generate import played
 
-    sample = shard.samples[request.sample_ids[0]]
     keys, strangers, missing = [], [], None
-    for row in played(conversation, request, sample, setting):
+    for row in played(conversation, request, shard.about(request), setting):
         keys.append(row.request_key)
         if row.outcome == Outcome.MODEL_MISMATCH:
             strangers.append(str(row.answered_model))
         elif row.outcome == Outcome.NOT_RUN:
             missing = asker.last
-    return Played(sample.sample_id, setting, keys, missing, strangers)
+    return Played(request.sample_ids[0], setting, keys, missing, strangers)
 
 
 class _WritesDown:

@@ -7,6 +7,7 @@ cannot depend on that (ProbeGen section 3: one extraction for all).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -20,8 +21,9 @@ class Answer:
     """One answer as an extractor sees it, and the input picture that was asked about.
 
     `image` and `text` are what came back, untouched. `source` is the sample's input picture,
-    `source_width` x `source_height` pixels as the sample counts them; `orient_source` says whether
-    its EXIF tag is applied to get there.
+    `source_width` x `source_height` pixels as the sample counts them (0 x 0 where there is none);
+    `orient_source` says whether its EXIF tag is applied to get there. `form` is the form of answer
+    that was asked for; `label` what is the sample's own in an answer about several.
     """
 
     image: bytes | None = None
@@ -30,6 +32,8 @@ class Answer:
     source_width: int
     source_height: int
     orient_source: bool = True
+    form: Mapping[str, Any] = field(default_factory=dict)
+    label: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 Protocol: PixelBench Appendix G asks for one letter only, A to J for ten options; the paper prints
 no parsing rule, so this strict one is assumed. `options` is the number of letters that may be
-chosen. Read are, in ASCII letters of either case,
+chosen: that of the form of answer, unless parameters say another, and ten where neither does. Read
+are, in ASCII letters of either case,
 
 - a reply that is the letter and nothing else, and, if the reply is not,
 - lines `Answer: X` and nothing else; every line that begins with `Answer:` must say one letter, and
@@ -32,10 +33,10 @@ from gensight.extractors._reading import resolve
 
 VERSION = 1
 
-DEFAULTS: dict[str, Any] = {"variants": ["strict"], "options": 10}
+DEFAULTS: dict[str, Any] = {"variants": ["strict"], "options": None}
 CHOICES = {"variants": ["strict"]}
 
-FEWEST_OPTIONS = 2
+FEWEST_OPTIONS, TEN = 2, 10
 BOLD_MARKS = re.compile(r"\*\*|__")
 # One letter of any script. Repetitions keep what they took (`*+`), so that no text is read twice.
 LETTER = re.compile(r"\s*+(\()?+\s*+([^\W\d_])\s*+(?(1)\)|\)?+)\s*+\.?+\s*+")
@@ -52,6 +53,8 @@ def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
     """
     settings = resolve("letter", parameters)
     variant, options = settings["variants"][0], settings["options"]
+    if options is None:
+        options = answer.form.get("options", TEN)
     if not FEWEST_OPTIONS <= options <= len(ascii_uppercase):
         raise SpecError(f"extractor letter: parameters.options: expected 2 to 26, got {options}")
     fields = {"parameters": json.dumps({"options": options})}

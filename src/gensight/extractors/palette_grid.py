@@ -8,9 +8,10 @@ or grid sizes score zero; nothing is repaired. Variants are two readings of the 
 - `lenient`: one Markdown fence that encloses it is taken off first (the fact `fence_stripped`).
 
 `shape` says where the grid stands: `grid`, an object with `palette` and `pixels`, as image-to-pixel
-asks, or `images`, an object whose list of that name holds exactly one of them, as text-to-pixel
-asks. `size` is the number of cells of a side that was asked for. A reply that breaks a rule is
-invalid, its reason the first rule broken.
+asks, or `images`, an object whose list of that name holds them, as text-to-pixel asks: exactly one,
+or, where several icons were asked for, one with the sample's label. `size` is the number of cells
+of a side. Both are those of the form of answer (`grid` where it says none), unless parameters say
+others. A reply that breaks a rule is invalid, its reason the first rule broken.
 
 What was read stands in `text`, as canonical JSON: `PaletteGrid.text()`, upper-case hex, no other
 keys. Degenerate case: a grid whose cells all have one colour is valid and flagged
@@ -31,8 +32,8 @@ from gensight.pixels.palette_grid import PaletteGrid
 
 VERSION = 1
 
-DEFAULTS: dict[str, Any] = {"variants": ["strict", "lenient"], "size": 16, "shape": "grid"}
-CHOICES = {"variants": ["strict", "lenient"], "shape": ["grid", "images"]}
+DEFAULTS: dict[str, Any] = {"variants": ["strict", "lenient"], "size": None, "shape": None}
+CHOICES = {"variants": ["strict", "lenient"], "shape": [None, "grid", "images"]}
 
 
 def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
@@ -42,19 +43,23 @@ def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
     says.
 
     Raises:
-        SpecError: the size is below 1.
+        SpecError: neither the parameters nor the form of answer say a size, or it is below 1.
     """
     settings = resolve("palette_grid", parameters)
-    size, shape = settings["size"], settings["shape"]
-    if size < 1:
-        raise SpecError(f"extractor palette_grid: parameters.size: expected 1 or more, got {size}")
+    size = answer.form.get("size") if settings["size"] is None else settings["size"]
+    shape = settings["shape"] or answer.form.get("shape") or "grid"
+    if not isinstance(size, int) or size < 1:
+        raise SpecError(
+            f"extractor palette_grid: parameters.size: expected 1 or more, got {size}; or ask a "
+            f"prompt whose answer form is a palette_grid"
+        )
     columns = {"parameters": json.dumps({"shape": shape, "size": size})}
     if answer.text is None:
         return [
             Reading(variant=name, status="no_output", reason="no_text", fields=dict(columns))
             for name in settings["variants"]
         ]
-    verdicts = read_grid(answer.text, size, shape=shape)
+    verdicts = read_grid(answer.text, size, shape=shape, label=answer.label)
     by_name = {"strict": verdicts.strict, "lenient": verdicts.lenient}
     columns["facts"] = _both(verdicts)
     return [_reading(name, by_name[name], columns) for name in settings["variants"]]

@@ -59,6 +59,8 @@ class Turn:
     Replies to earlier turns that the prompt cites arrive as ordinary parts. `answer_form` is the
     prompt's declaration; `severity` the strength of a reference model's disturbance; `seed` is None
     where the model is sent none; `max_tokens` a rung of the ladder of lengths, above the first.
+    `truth` is the sample that is asked about, `companions` the others of the same request, for
+    models that read the truth.
     `rounds` are this model's own earlier replies within the turn, each of which went on.
     """
 
@@ -69,6 +71,7 @@ class Turn:
     severity: float | None = None
     max_tokens: int | None = None
     truth: Sample | None = None
+    companions: tuple[Sample, ...] = ()
     rounds: tuple[Reply, ...] = ()
 
 

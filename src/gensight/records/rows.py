@@ -45,12 +45,15 @@ def optional(arrow_type: pa.DataType) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One evaluation item: an input picture, a query and its truth.
+    """One evaluation item: what is shown of it, a query and its truth.
 
+    `image` is the input picture, `width` x `height` pixels; missing where the item has none to be
+    shown (a label to draw, a grid to name).
     `role` is `evaluated` or `held_out`: held-out rows feed fitted reference models only and are
     never rendered into requests. `target_depth_m` is z-depth in metres (float32, height x width);
     pixels outside `valid_mask` take no part. `target_instances` holds one mask per counted
-    instance, in the order of `target_points`. `twin_mask` is the target of another query on the
+    instance, in the order of `target_points`. `target_image` is a drawing of what was asked for,
+    `options` what a question lets choose from, in its order: `target_text` is then the letter. `twin_mask` is the target of another query on the
     same picture (query sensitivity), `other_masks` are all other annotated instances. `label_flag`
     is true where a review of the annotations found this one wrong. `licence` is a tag of
     `gensight.licences`.
@@ -64,9 +67,9 @@ class Sample:
     population_n: int | None = optional(pa.int64())
     label_flag: bool | None = optional(pa.bool_())
     licence: str | None = optional(pa.string())
-    image: dict[str, Any] = column(PICTURE)
-    width: int = column(pa.int32())
-    height: int = column(pa.int32())
+    image: dict[str, Any] | None = optional(PICTURE)
+    width: int | None = optional(pa.int32())
+    height: int | None = optional(pa.int32())
     query: str | None = optional(pa.string())
     query_kind: str | None = optional(pa.string())
     target_mask: dict[str, Any] | None = optional(MASK)
@@ -84,13 +87,18 @@ class Sample:
     target_boxes: list[dict[str, float]] | None = optional(pa.list_(BOX))
     target_keypoints: list[dict[str, Any]] | None = optional(pa.list_(KEYPOINT))
     target_text: str | None = optional(pa.string())
+    target_image: dict[str, Any] | None = optional(PICTURE)
+    options: list[str] | None = optional(pa.list_(pa.string()))
     tags: list[str] = column(pa.list_(pa.string()), default_factory=list)
     knobs: dict[str, str] = column(KNOBS, default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A prompt rendered for one item, independent of any model; pictures by `sample_id`."""
+    """A prompt rendered for one item or several, independent of any model; pictures by `sample_id`.
+
+    One that is `unasked` for a reason (an outcome) has no turns: what it was to show is not there.
+    """
 
     request_id: str = column(pa.string())
     sample_ids: list[str] = column(pa.list_(pa.string()))
@@ -98,6 +106,7 @@ class Request:
     prompt: str = column(pa.string())
     prompt_hash: str = column(pa.string())
     turns: list[dict[str, Any]] = column(pa.list_(TURN))
+    unasked: str | None = optional(pa.string())
 
 
 @dataclass(frozen=True, kw_only=True)

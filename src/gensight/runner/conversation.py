@@ -65,17 +65,24 @@ class Conversation:
         """Return the name of the cell that is played."""
         return f"{self.model}/{self.benchmark}/{self.prompt}"
 
-    def play(self, request: Request, sample: Sample, setting: Setting) -> Iterator[Generation]:
+    def play(
+        self, request: Request, samples: Sequence[Sample], setting: Setting
+    ) -> Iterator[Generation]:
         """Yield one row per answer; a turn that fails ends the conversation as its final answer.
 
-        The rounds of an agent are answers of one turn, each asked under a key of its own.
+        `samples` are those of the request, in its order; the first one's picture is shown. The
+        rounds of an agent are answers of one turn, each asked under a key of its own. A request
+        that is unasked ends at once.
         """
-        image = self.standardise(sample.image["bytes"])
+        if request.unasked is not None:
+            yield self._unasked(request, setting)
+            return
+        image = self._picture(samples[0])
         replies: list[Answer] = []
         for index, turn in enumerate(request.turns):
             parent = replies[-1][0].key if replies else None
             parts = tuple(self._part(part, image, replies) for part in turn["parts"])
-            for rung in self._rungs(parts, turn["answer_form"], sample, setting, parent):
+            for rung in self._rungs(parts, turn["answer_form"], samples, setting, parent):
                 for question, reply in self._rounds(rung):
                     entry = reply[0]
                     is_cut = entry.outcome == Outcome.TRUNCATED and not rung.is_last
@@ -89,14 +96,21 @@ class Conversation:
             if final:
                 return
 
-    def first_question(self, request: Request, sample: Sample, setting: Setting) -> Question:
+    def first_question(
+        self, request: Request, samples: Sequence[Sample], setting: Setting
+    ) -> Question:
         """Return the first turn as it is asked: what `explain-miss` compares."""
-        image = self.standardise(sample.image["bytes"])
+        image = self._picture(samples[0])
         turn = request.turns[0]
         parts = tuple(self._part(part, image, []) for part in turn["parts"])
-        return next(self._rungs(parts, turn["answer_form"], sample, setting, None))
+        return next(self._rungs(parts, turn["answer_form"], samples, setting, None))
 
-    def _part(self, part: Mapping[str, Any], image: bytes, replies: Sequence[Answer]) -> Part:
+    def _picture(self, sample: Sample) -> bytes | None:
+        return None if sample.image is None else self.standardise(sample.image["bytes"])
+
+    def _part(
+        self, part: Mapping[str, Any], image: bytes | None, replies: Sequence[Answer]
+    ) -> Part:
         if part["kind"] == "image":
             return Part("image", image=image)
         if part["kind"] == "text":
@@ -110,13 +124,13 @@ class Conversation:
         self,
         parts: tuple[Part, ...],
         answer_form: str,
-        sample: Sample,
+        samples: Sequence[Sample],
         setting: Setting,
         parent: str | None,
     ) -> Iterator[_Rung]:
         """Yield the question of a turn, and the same with each rung of the ladder after it."""
         for place, max_tokens in enumerate([None, *self.ladder.rungs]):
-            asked = self._canonical(parts, answer_form, sample, setting, parent, max_tokens)
+            asked = self._canonical(parts, answer_form, samples, setting, parent, max_tokens)
             turn = Turn(
                 parts=parts,
                 answer_form=json.loads(answer_form),
@@ -124,7 +138,8 @@ class Conversation:
                 repeat=setting.repeat,
                 severity=setting.severity,
                 max_tokens=max_tokens,
-                truth=sample if self.reads_truth else None,
+                truth=samples[0] if self.reads_truth else None,
+                companions=tuple(samples[1:]) if self.reads_truth else (),
             )
             question = _Rung(
                 digest_of(asked),
@@ -132,7 +147,7 @@ class Conversation:
                 turn,
                 self.benchmark,
                 self.prompt,
-                sample.sample_id,
+                samples[0].sample_id,
                 is_last=place == len(self.ladder.rungs),
             )
             yield question
@@ -173,7 +188,7 @@ class Conversation:
         self,
         parts: tuple[Part, ...],
         answer_form: str,
-        sample: Sample,
+        samples: Sequence[Sample],
         setting: Setting,
         parent: str | None,
         max_tokens: int | None,
@@ -186,11 +201,11 @@ class Conversation:
             "generation": {**self.identity["generation"], **rung},
             "parts": [_canonical_part(part) for part in parts],
             "parent_key": parent,
-            "seed": self._seed(sample, setting),
+            "seed": self._seed(samples[0], setting),
             "repeat": setting.repeat,
             "severity": setting.severity,
             # Only models that are handed the truth and the form can depend on them.
-            "truth": truth_digest(sample) if self.reads_truth else None,
+            "truth": truths_digest(samples) if self.reads_truth else None,
             "answer_form": answer_form if self.reads_truth else None,
         }
 
@@ -204,6 +219,21 @@ class Conversation:
         # By the id that a provider knows: renaming its YAML must not ask a hosted model again.
         model = self._requested_model()
         return seed_of(seed or 0, model, self.benchmark, sample.sample_id, setting.repeat)
+
+    def _unasked(self, request: Request, setting: Setting) -> Generation:
+        """Return the row of a question that could not be put: no key, for nothing is asked."""
+        return Generation(
+            request_key="",
+            request_id=request.request_id,
+            sample_ids=request.sample_ids,
+            rank=request.rank,
+            turn=0,
+            final=True,
+            repeat=setting.repeat,
+            severity=setting.severity,
+            outcome=str(request.unasked),
+            requested_model=self._requested_model(),
+        )
 
     def _row(
         self,
@@ -274,6 +304,12 @@ def _canonical_part(part: Part) -> dict[str, Any]:
     if part.image is not None:
         return {"image": digest_of_bytes(part.image)}
     return {"text": unicodedata.normalize("NFC", part.text or "")}
+
+
+def truths_digest(samples: Sequence[Sample]) -> str:
+    """Return a digest of everything about a request's samples that a reference model may read."""
+    digests = [truth_digest(sample) for sample in samples]
+    return digests[0] if len(digests) == 1 else digest_of(digests)
 
 
 def truth_digest(sample: Sample) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gensight.specs.base import Spec
 
@@ -77,10 +77,27 @@ class WritingForm(Spec):
 
 
 class TextForm(Spec):
-    """A text: a whole number, a bounding box in per mille of the picture, or anything."""
+    """A text: a whole number, a bounding box in per mille of the picture, or anything.
+
+    A `palette_grid` is JSON of `size` x `size` cells, alone (`shape: grid`) or in a list of icons
+    (`shape: images`); a `letter` names one of so many `options`.
+    """
 
     kind: Literal["text"]
-    content: Literal["integer", "bounding_box", "free"]
+    content: Literal["integer", "bounding_box", "free", "palette_grid", "letter"]
+    size: int | None = Field(default=None, ge=1)
+    shape: Literal["grid", "images"] | None = None
+    options: int | None = Field(default=None, ge=2, le=26)
+
+    @model_validator(mode="after")
+    def _says_what_its_content_needs(self) -> TextForm:
+        if (self.content == "palette_grid") != (self.shape is not None):
+            raise ValueError("shape belongs to content: palette_grid, which needs it")
+        if (self.content == "letter") != (self.options is not None):
+            raise ValueError("options belongs to content: letter, which needs it")
+        if self.size is not None and self.content != "palette_grid":
+            raise ValueError("size belongs to content: palette_grid")
+        return self
 
 
 AnswerForm = Annotated[

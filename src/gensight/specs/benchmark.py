@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from gensight.specs.base import Name, Names, Settings, Spec, each_once
 from gensight.specs.model import Role
@@ -37,6 +37,8 @@ class ScorerSpec(Spec):
 
     `settings` go to the measure; `failure` among them names how a failed answer is scored.
     `reading` names the file of predictions, where one extractor reads twice with other parameters.
+    The measure may also be given what an `encoder` makes of the grids that were read, beside the
+    benchmark's `candidates`, or what a `judge` says of them.
 
     A scorer reads every answer of its benchmark unless it says less: `prompts` (by default all
     that ask for a picture), `roles` of models, `subjects` (the models that the run lists under this
@@ -45,6 +47,8 @@ class ScorerSpec(Spec):
 
     extractor: str
     reading: Name | None = None
+    encoder: Name | None = None
+    judge: Name | None = None
     prompts: Names | None = None
     roles: list[Role] | None = None
     subjects: Name | None = None
@@ -61,6 +65,40 @@ class ScorerSpec(Spec):
         return self.reading or self.extractor
 
 
+class SourceSpec(Spec):
+    """Where the grids come from that a benchmark asks about: a model's answers to another one.
+
+    Both benchmarks have the same samples, and `prompt` names a prompt file with sizes: a question
+    of one size shows the grid of that size. `reading` is the file of predictions, of which the
+    `variant` is taken.
+    """
+
+    model: Name
+    benchmark: Name
+    prompt: Name
+    reading: Name = "grid"
+    variant: str = "lenient"
+
+
+class CandidatesSpec(Spec):
+    """What a grid is compared with: texts about labels, or the samples' own pictures.
+
+    With a `template`, candidates are texts: the labels of the benchmark, and those of a `vocabulary`
+    beside them. Without one they are the input pictures of the evaluated samples.
+    """
+
+    template: str | None = None
+    vocabulary: Name | None = None
+
+    @model_validator(mode="after")
+    def _template_has_a_label(self) -> CandidatesSpec:
+        if self.template is not None and self.template.count("{label}") != 1:
+            raise ValueError("template: write {label} once, where the label goes")
+        if self.vocabulary is not None and self.template is None:
+            raise ValueError("vocabulary: belongs to candidates with a template")
+        return self
+
+
 class BenchmarkDisplaySpec(Spec):
     """How tables and figures name a benchmark; nothing else reads it."""
 
@@ -72,6 +110,7 @@ class BenchmarkSpec(Spec):
 
     `n: all` takes every sample. Each of `subsets` is a number of first ranks that is summarised by
     itself as well, under the stratum `first_{number}`.
+    `samples_per_request` samples are asked about at once, where the prompt asks for a list of icons.
     `exif` says whether the input's orientation tag is applied
     (`ignore` where annotations refer to the stored raster).
     """
@@ -82,6 +121,9 @@ class BenchmarkSpec(Spec):
     held_out: HeldOutSpec | None = None
     subsets: Annotated[list[Rank], AfterValidator(each_once)] = Field(default_factory=list)
     exif: Literal["apply", "ignore"] = "apply"
+    samples_per_request: int = Field(default=1, ge=1, le=32)
+    source: SourceSpec | None = None
+    candidates: CandidatesSpec | None = None
     prompts: Names = Field(min_length=1)
     scorers: dict[Name, ScorerSpec] = Field(min_length=1)
     display: BenchmarkDisplaySpec

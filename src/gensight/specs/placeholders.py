@@ -8,8 +8,21 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 
-#: Of a prompt's text, filled per sample.
-PROMPT = ("query",)
+#: Of a prompt's text, filled per request: what a sample is asked by, the number of cells of a side,
+#: how many samples share the request and their labels, the lettered options, and the grid that is
+#: asked about, as it is or with its cells in another order.
+PROMPT = (
+    "query",
+    "size",
+    "n",
+    "labels",
+    "sample_id",
+    "options",
+    "grid",
+    "shuffled_grid",
+)
+#: Those that are filled with a grid of the benchmark's source.
+GRIDS = ("grid", "shuffled_grid")
 
 
 def pieces(text: str, known: Sequence[str] = PROMPT) -> list[tuple[str, str | None]]:

@@ -159,7 +159,16 @@ def _prompts(root: Path) -> dict[tuple[str, str], PromptSpec]:
                 f"{path.relative_to(root)}: task: '{spec.task}' lies in the folder of "
                 f"'{path.parent.name}'; move the file or correct the task"
             )
-        prompts[(spec.task, path.stem)] = spec
+        found = {path.stem: spec}
+        if spec.sizes is not None:
+            found = {f"{path.stem}_{size}": spec.at(size) for size in spec.sizes}
+        for name, prompt in found.items():
+            if (spec.task, name) in prompts:
+                raise SpecError(
+                    f"{path.relative_to(root)}: there is another prompt '{name}' of this task; "
+                    f"rename the file, or change its sizes"
+                )
+            prompts[(spec.task, name)] = prompt
     return prompts
 
 

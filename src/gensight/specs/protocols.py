@@ -24,6 +24,8 @@ class Protocol:
 
 PROTOCOLS: dict[str, Protocol] = {
     "reference": Protocol("reference", proven=True),
+    # Algorithms, which need no weights: what runs here is the real thing.
+    "pixelise": Protocol("reference", proven=True),
     "openai_images": Protocol("hosted", "openai"),
     "openai_responses": Protocol("hosted", "openai"),
     # The service says whose limits and key they are.

@@ -71,8 +71,7 @@ def _look_up(shard: Shard, conversation: Conversation) -> tuple[list[Open], Coun
     """Return the questions that are not answered, and the strange models that answered others."""
     missing, strangers = [], Counter[str]()
     for request, setting in shard.questions():
-        sample = shard.samples[request.sample_ids[0]]
-        for row in played(conversation, request, sample, setting):
+        for row in played(conversation, request, shard.about(request), setting):
             if row.outcome == Outcome.NOT_RUN:
                 missing.append((request, setting))
             elif row.outcome == Outcome.MODEL_MISMATCH:
@@ -93,7 +92,7 @@ def _read_kept(
     with _opening(terms).ReadsKept(conversation.ledger, terms, doorway.say) as kept:
         reading = replace(conversation, asker=kept)
         for request, setting in missing:
-            list(played(reading, request, shard.samples[request.sample_ids[0]], setting))
+            list(played(reading, request, shard.about(request), setting))
         return kept.found
 
 
@@ -115,8 +114,7 @@ def _refuse_without_money(
         return
     most_usd = 0.0
     for request, setting in missing:
-        sample = shard.samples[request.sample_ids[0]]
-        turn = conversation.first_question(request, sample, setting).turn
+        turn = conversation.first_question(request, shard.about(request), setting).turn
         most_usd += terms.price.cost_usd(terms.most(turn)) * len(request.turns)
     raise BudgetError(
         f"{conversation.cell} needs {len(missing)} paid requests, at most {most_usd:.2f} USD at "
@@ -130,18 +128,18 @@ def _ask(
 ) -> tuple[dict[str, Entry], int]:
     turns = sum(len(request.turns) for request, _ in missing)
     progress = Progress(conversation.cell, turns, doorway.say)
-    samples, guard = shard.samples, threading.Lock()
+    guard = threading.Lock()
 
-    def _sample(request: Request) -> Sample:
+    def _about(request: Request) -> list[Sample]:
         with guard:  # a reader of Parquet files serves one thread at a time
-            return samples[request.sample_ids[0]]
+            return shard.about(request)
 
     with _opening(terms).opened(conversation.ledger, terms, progress) as desk:
         asking = replace(conversation, asker=desk)
 
         def _play(item: Open) -> None:
             request, setting = item
-            for row in played(asking, request, _sample(request), setting):
+            for row in played(asking, request, _about(request), setting):
                 _stop_at_stranger(row, terms, desk)
 
         try:

@@ -73,6 +73,7 @@ class _Reader:
         self.name: str = plan["extractor"]
         self.parameters: Mapping[str, Any] = plan["parameters"]
         self.orient: bool = plan["generations"]["exif"] == "apply"
+        self.form = plan["generations"]["requests"]["turns"][-1]["answer_form"]
         self.repeats: int = plan["generations"]["repeats"]
         self.store = store
 
@@ -107,10 +108,12 @@ class _Reader:
         return extractors.Answer(
             image=generation.image["bytes"] if ok and generation.image else None,
             text=generation.text if ok else None,
-            source=sample.image["bytes"],
-            source_width=sample.width,
-            source_height=sample.height,
+            source=sample.image["bytes"] if sample.image else None,
+            source_width=sample.width or 0,
+            source_height=sample.height or 0,
             orient_source=self.orient,
+            form=self.form,
+            label=sample.query if len(generation.sample_ids) > 1 else None,
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gensight import doorway
 from gensight.errors import UnresolvedError
-from gensight.outcomes import MODEL_OUTCOMES, Outcome
+from gensight.outcomes import INFRASTRUCTURE_OUTCOMES, Outcome
 from gensight.records import Generation, Notes
 
 #: So many questions without an answer are named; the log or the book has all of them.
@@ -16,7 +16,7 @@ NAMED = 10
 
 def is_gap(row: Generation) -> bool:
     """Say whether a row stands for a question without an answer."""
-    return row.outcome not in MODEL_OUTCOMES
+    return row.outcome in INFRASTRUCTURE_OUTCOMES
 
 
 def note(row: Generation, notes: Notes) -> None:

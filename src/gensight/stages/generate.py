@@ -52,6 +52,10 @@ class Shard:
         asked = RowFile(requests, Request, plan["requests"])
         return cls(asked, SampleStore(RowFile(samples, Sample, plan["requests"]["samples"])), plan)
 
+    def about(self, request: Request) -> list[Sample]:
+        """Return the samples of a request, in its order."""
+        return [self.samples[sample_id] for sample_id in request.sample_ids]
+
     def questions(self) -> Iterator[tuple[Request, Setting]]:
         """Yield every request with every setting that it is asked in, by rank."""
         first, last = self.plan["ranks"]
@@ -67,7 +71,7 @@ class Shard:
     def answers(self, conversation: Conversation) -> Iterator[Generation]:
         """Yield the rows of the shard, in the order of its questions."""
         for request, setting in self.questions():
-            yield from played(conversation, request, self.samples[request.sample_ids[0]], setting)
+            yield from played(conversation, request, self.about(request), setting)
 
 
 def generate(
@@ -162,13 +166,13 @@ def _opened(module: ModuleType, shard: Shard, config: Mapping[str, Any]) -> mode
 
 
 def played(
-    conversation: Conversation, request: Request, sample: Sample, setting: Setting
+    conversation: Conversation, request: Request, samples: Sequence[Sample], setting: Setting
 ) -> Iterator[Generation]:
     """Yield the rows of one request; an error tells the sample it was met at."""
     try:
-        yield from conversation.play(request, sample, setting)
+        yield from conversation.play(request, samples, setting)
     except Exception as error:
-        error.add_note(f"while answering sample {sample.sample_id}")
+        error.add_note(f"while answering sample {samples[0].sample_id}")
         raise
 
 

@@ -63,8 +63,8 @@ def look_up(
         _share_pictures(walks)
         steps = (_steps(place, walk) for place, walk in enumerate(walks))
         for step in heapq.merge(*steps):
-            sample = samples[step.request.sample_ids[0]]
-            walks[step.place].take(step.request, sample, step.setting)
+            about = [samples[sample_id] for sample_id in step.request.sample_ids]
+            walks[step.place].take(step.request, about, step.setting)
         found |= {p.path: walk.found() for p, walk in zip(some, walks, strict=True)}
     return found
 
@@ -83,6 +83,13 @@ class _Past(NamedTuple):
             if blob.exists():
                 return "kept"
         return self.ends.get(key)
+
+
+def _sent_size(sample: Sample) -> tuple[int, int]:
+    """Return the size at which a sample's picture is sent; one that has none is never shown."""
+    if sample.width is None or sample.height is None:
+        return (0, 0)
+    return images.fit_long_side(sample.width, sample.height)
 
 
 class _Step(NamedTuple):
@@ -120,8 +127,8 @@ class _Walk:
             strangers=self._strangers,
         )
 
-    def take(self, request: Request, sample: Sample, setting: Setting) -> None:
-        """Count the turns of one question."""
+    def take(self, request: Request, about: Sequence[Sample], setting: Setting) -> None:
+        """Count the turns of one question about some samples."""
         raise NotImplementedError
 
     def _is_new(self, key: str) -> bool:
@@ -129,12 +136,14 @@ class _Walk:
         self._asked.add(key)
         return new
 
-    def _need_turns(self, request: Request, first: int, sample: Sample, before: str) -> None:
+    def _need_turns(
+        self, request: Request, first: int, about: Sequence[Sample], before: str
+    ) -> None:
         """Count turns that nobody can put into words yet, for they follow from replies.
 
         `before` stands for all that precedes them: what begins alike is asked once up to there.
         """
-        plan, sides = self.shard.plan, images.fit_long_side(sample.width, sample.height)
+        plan, sides = self.shard.plan, _sent_size(about[0])
         for index in range(first, len(request.turns)):
             parts = request.turns[index]["parts"]
             before = digest_of([before, [(p["kind"], p["text"], p["turn"]) for p in parts]])
@@ -156,12 +165,15 @@ class _FirstWalk(_Walk):
         hosted = PROTOCOLS[shard.plan["adapter"]].kind == "hosted"
         self._told_apart = seed is not None or not hosted
 
-    def take(self, request: Request, sample: Sample, setting: Setting) -> None:
+    def take(self, request: Request, about: Sequence[Sample], setting: Setting) -> None:
         """Count the turns of a question that were not met before."""
-        who = sample.sample_id if self._told_apart else digest_of_bytes(sample.image["bytes"])
+        picture = about[0].image
+        who = [request.sample_ids]
+        if not self._told_apart:
+            who = [None if picture is None else digest_of_bytes(picture["bytes"])]
         benchmark = self.shard.plan["requests"]["samples"]["benchmark"] if self._told_apart else ""
-        before = digest_of([benchmark, who, setting.repeat, setting.severity])
-        self._need_turns(request, 0, sample, before)
+        before = digest_of([benchmark, *who, setting.repeat, setting.severity])
+        self._need_turns(request, 0, about, before)
 
 
 class _LedgerWalk(_Walk):
@@ -180,9 +192,11 @@ class _LedgerWalk(_Walk):
         self.conversation = replace(conversation, asker=self._asker, answered_as=answered_as)
         self._past = past
 
-    def take(self, request: Request, sample: Sample, setting: Setting) -> None:
+    def take(self, request: Request, about: Sequence[Sample], setting: Setting) -> None:
         """Count the turns of a question, as far as they are answered and from there on."""
-        for row in played(self.conversation, request, sample, setting):
+        if request.unasked is not None:
+            return
+        for row in played(self.conversation, request, about, setting):
             is_new = self._is_new(row.request_key)
             end = self._past.end(row.request_key) if row.outcome == Outcome.NOT_RUN else None
             if row.outcome == Outcome.MODEL_MISMATCH:
@@ -196,7 +210,7 @@ class _LedgerWalk(_Walk):
                     self._answered += is_new
                 elif is_new:
                     self._need(self._asker.last)
-                self._need_turns(request, row.turn + 1, sample, row.request_key)
+                self._need_turns(request, row.turn + 1, about, row.request_key)
 
     def _need(self, question: Question) -> None:
         plan, turn = self.shard.plan, question.turn
