@@ -1,0 +1,56 @@
+"""Loading weights as models that run here do, told in an encoder's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from gensight.digests import canonical_json
+from gensight.errors import GensightError
+from gensight.models._torch import Weights, name_of
+
+if TYPE_CHECKING:
+    import torch
+
+PICTURES_AT_ONCE = 8
+TEXTS_AT_ONCE = 64
+
+
+@contextmanager
+def told_of_encoder(name: str) -> Iterator[None]:
+    """Turn an error about an adapter's `generation` into one about an encoder's `settings`."""
+    try:
+        yield
+    except GensightError as error:
+        told = re.sub(rf"^adapter {name}: ", "", str(error))
+        told = re.sub(r"\bgeneration(: |\.)", "settings.", told)
+        raise type(error)(f"encoder {name}: {told}") from None
+
+
+def setup_json(
+    weights: Weights,
+    revision: str | None,
+    dtype: torch.dtype,
+    packages: Sequence[str],
+    **more: Any,
+) -> str:
+    """Return how an encoder was made, as canonical JSON without times, hosts and paths."""
+    return canonical_json(
+        {
+            "weights": weights.name,
+            "revision": revision,
+            "dtype": name_of(dtype),
+            "libraries": {name: _version(name) for name in sorted({"torch", *packages})},
+            **more,
+        }
+    )
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
