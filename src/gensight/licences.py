@@ -20,6 +20,7 @@ class Licence:
 
 LICENCES: dict[str, Licence] = {
     "gensight": Licence("made by gensight, Apache-2.0", True),
+    "noto_emoji": Licence("Noto Color Emoji: SIL OFL 1.1", True),
     "middlebury": Licence("Middlebury Stereo 2014, as scikit-image ships it", True),
     "nyuv2": Licence("NYU Depth V2: no licence text, research use", False),
     "diode": Licence("DIODE: MIT", True),
