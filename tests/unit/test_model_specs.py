@@ -108,7 +108,9 @@ def test_a_text_answer_is_a_count_and_asked_for_as_one(name):
     spec = OTHERS[name]
     says = name == "countgd_pp" or spec.display.group == "mllm"
     assert spec.answers == ("text" if says else "image")
-    if name == "deepseek_v4_pro":  # it reads no pictures
+    if name == "gemini_3_5_flash_judge":
+        assert (spec.tasks, spec.prompts) == ([], None)
+    elif name == "deepseek_v4_pro":  # it reads no pictures
         assert (spec.tasks, spec.prompts) == ([], None)
     elif says:
         assert (spec.tasks, spec.prompts) == (["counting"], ["integer"])
@@ -163,12 +165,12 @@ def test_settings_of_pixelbench_are_those_of_its_table_18():
 def test_models_beyond_the_tables():
     """GPT-Image 1 and 1.5 and four probed models were tried; three are named as next.
 
-    Two are tools of the papers, one is hosted where they run its sister themselves, and the rest
+    Three are tools of the papers, one is hosted where they run its sister themselves, and the rest
     runs here beside theirs.
     """
     tried = {"gpt_image_1", "gpt_image_1_5", "bagel", "omnigen2", "lance", "uno"}
     following = {"emu3_5", "uniworld", "sensenova_u1"}
-    beside = {"gemini_3_pro", "gemini_3_8_flash", "flux_2_pro"}
+    beside = {"gemini_3_pro", "gemini_3_5_flash_judge", "gemini_3_8_flash", "flux_2_pro"}
     beside |= {"sam3", "depth_anything_3", "marigold_normals_v1_1", "flux_2_klein", "omnigen_v1"}
     beside |= {"qwen3_vl_8b_instruct", "qwen2_5_vl_7b", "molmo2_8b"}
     unprinted = {name for name, spec in OTHERS.items() if "probegen" not in spec.published}
@@ -191,6 +193,9 @@ def test_what_is_gone_is_not_asked_and_what_answers_in_another_s_place_is_not_ta
         "nano_banana": "2027-03-15",
     }
     assert SPECS["gemini_3_5_flash"].answered_as == []
+    # A judge that answers under another id goes on; tables say which version judged.
+    taken = {name: spec.answered_as for name, spec in SPECS.items() if spec.answered_as}
+    assert taken["gemini_3_5_flash_judge"] == ["gemini-3.6-flash"]
 
 
 @pytest.mark.parametrize("name", [name for name, spec in OTHERS.items() if spec.kind == "hosted"])

@@ -4,6 +4,7 @@
                   with `disturbance` one named fault is added at the severity of the turn
     planner       the two-turn oracle: names a box first, then paints only the box it is shown
     teller        one scripted text model: knows the truth, and miscounts and rambles by a rule
+    examiner      a scripted judge: points for likeness to the sample's drawing; no VLM
     echo          returns the input, byte for byte;  echo_grey  returns it in grey
     constant      a uniform picture of one grey `level`
     salient       the part of the picture that differs most from its border: sees, understands not
@@ -42,6 +43,7 @@ METHODS = {
     "oracle": ["disturbance", "severities", "depth_code", "bit_depth"],
     "planner": [],
     "teller": [],
+    "examiner": [],
     "echo": [],
     "echo_grey": [],
     "constant": ["level"],
@@ -101,12 +103,21 @@ def _check_disturbance(settings: Mapping[str, Any]) -> None:
 
 
 def _constructors() -> dict[str, Callable[..., Adapter]]:
-    from gensight.models.reference import floors, oracle, planner, priors, saliency, teller
+    from gensight.models.reference import (
+        examiner,
+        floors,
+        oracle,
+        planner,
+        priors,
+        saliency,
+        teller,
+    )
 
     return {
         "oracle": oracle.Oracle,
         "planner": planner.Planner,
         "teller": teller.Teller,
+        "examiner": examiner.Examiner,
         "echo": floors.Echo,
         "echo_grey": floors.EchoGrey,
         "constant": floors.Constant,

@@ -1,0 +1,21 @@
+"""Judged points of 0 to 10: do its pixels look placed on purpose (PixelBench, Table 24).
+
+An answer that is none has 0 points; one whose judge cannot be read takes no part.
+
+>>> aggregate({"points_pixel_art_execution": [10.0, 0.0, float("nan")]})
+5.0
+"""
+
+from __future__ import annotations
+
+from gensight.metrics import mean_of, part_of
+
+VERSION = 1
+MEASURE = "judged"
+HIGHER_IS_BETTER = True
+UNIT = "points"
+BOUNDS = (0.0, 10.0)
+INTERVAL = "mean"
+
+value = part_of("points_pixel_art_execution")
+aggregate = mean_of(value)
