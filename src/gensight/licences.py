@@ -30,6 +30,8 @@ LICENCES: dict[str, Licence] = {
     "reasonseg": Licence("ReasonSeg: no licence stated for the data", False),
     "dram": Licence("DRAM: research only", False),
     "manga109": Licence("Manga109: by application; masks CC BY-NC-ND 4.0", False),
+    "imagenet": Licence("ImageNet: research only, no redistribution", False),
+    "own_pictures": Licence("pictures of the user's own, whose terms gensight does not know", False),
     "pixmo": Licence("PixMo-Points: points ODC-BY 1.0, pictures belong to their sites", False),
 }
 

@@ -1,4 +1,4 @@
-"""Prompts about pixel grids: every requirement of PixelBench's Appendix G has a sentence of ours."""
+"""Prompts about pixel grids: every requirement of PixelBench (Appendix G) has its sentence."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ REQUIREMENTS = {
         "no object name, no text": "Neither name what is shown nor draw any writing",
         "JSON alone": "Your whole reply is one JSON object",
         "the sample's id back": '"sample_id": "thing_1"',
-        "rows and columns": "lists 16 strings, one for each row from top to bottom, and each of them",
+        "rows and columns": "16 strings, one for each row from top to bottom, and each of",
         "2 to 8 opaque colours": "between two and eight solid colours without transparency",
     },
     ("pixel_understanding", "letter"): {
