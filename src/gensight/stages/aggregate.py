@@ -49,12 +49,14 @@ def aggregate(output: str, determinants: Mapping[str, Any]) -> int:
     rows = list(_Aggregates(spec, determinants).rows()) if spec.rows else []
     others = {
         name: RowFile(_path(name), Summary, digest)
-        for name, digest in determinants["aggregates"].items()
+        for name, digest in determinants.get("aggregates", {}).items()
     }
+    roles = dict(determinants["roles"])
+    for file in others.values():
+        roles |= file.footer.determinants["roles"]
     known, read = by_row(rows), {name: by_row(file) for name, file in others.items()}
-    roles, facts = determinants["roles"], _facts(determinants)
     for correlation in spec.correlations:
-        rows += correlated(correlation, known, read, roles, facts)
+        rows += correlated(correlation, known, read, roles, _facts(determinants))
     inputs = [*determinants["scores"], *map(_path, others)]
     return write_rows(output, Summary, rows, determinants, inputs)
 
