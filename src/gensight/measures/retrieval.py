@@ -27,6 +27,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gensight import vocabulary
 from gensight.errors import RecordError, SpecError
 from gensight.measures import Parts, PartsByFit, complete
 from gensight.records import Prediction, Sample
@@ -175,9 +176,7 @@ def _place(sample: Sample, settings: Mapping[str, Any], names: Sequence[str]) ->
 
 
 def _places_of_kinds(sample: Sample, names: Sequence[str]) -> list[int]:
-    from gensight import vocabulary
-
-    kinds = set(vocabulary.kinds_of(sample.target_text)) - {sample.target_text}
+    kinds = set(vocabulary.kinds_of(sample.target_text))
     return [place for place, name in enumerate(names) if name in kinds]
 
 
