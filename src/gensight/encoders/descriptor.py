@@ -32,6 +32,8 @@ from gensight.specs.words import nearest
 VERSION = 1
 READS_TEXT = True
 STAND_IN = True
+# Texts have the vectors of drawings.
+USES = {"datasets": ["icons"]}
 DEFAULTS = {
     **ENLARGING,
     # The picture is looked at as a square of this side, squashed as SigLIP squashes.
@@ -54,7 +56,7 @@ BLOCK_CELLS = 2
 # Limits of the histogram: what sRGB reaches in a* and b*, rounded outwards.
 LAB_RANGES = ((0.0, 100.0), (-90.0, 100.0), (-110.0, 95.0))
 WHITE = (255, 255, 255)
-SECOND = 1
+SECOND = "second"
 
 
 def open_encoder(settings: Mapping[str, Any], root: Path) -> Descriptor:
@@ -111,18 +113,18 @@ class Descriptor:
         Raises:
             GensightError: a text is not the template's, or names a concept without own drawings.
         """
-        from gensight.datasets import icons
+        from gensight.datasets.icons import LABELS, draw
 
         labels = [label_in(text, self.settings["template"]) for text in texts]
         for label in labels:
-            if label not in icons.LABELS:
+            if label not in LABELS:
                 raise GensightError(
                     f"encoder descriptor: there is no own drawing of '{label}'"
-                    f"{nearest(label, icons.LABELS)}; take a gallery of the concepts that the "
+                    f"{nearest(label, LABELS)}; take a gallery of the concepts that the "
                     f"data set icons draws, or an encoder that reads words"
                 )
         side = self.settings["assumed_drawing_px"]
-        return self.pictures([icons.draw(label, SECOND, side, WHITE) for label in labels])
+        return self.pictures([draw(label, SECOND, side, WHITE) for label in labels])
 
     def _row(self, picture: np.ndarray) -> np.ndarray:
         known = self.settings
