@@ -27,6 +27,10 @@ DEFAULTS = {
     "assumed_crop_px": 256,
     "font": None,
 }
+CHOICES = {
+    "task": ["text_to_pixel", "image_to_pixel", "pixel_understanding"],
+    "drawings": ["own", "emoji"],
+}
 # What tables print beside the numbers of a task.
 FACTS = {
     "text_to_pixel": "concepts that gensight has drawings of, not the paper's hundred",

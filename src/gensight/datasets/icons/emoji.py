@@ -58,10 +58,11 @@ def paint_emoji(label: str, font: Path, picture: np.ndarray, frame: Frame) -> np
     glyph = _glyph(label, font)
     side_px = max(1, len(picture) * frame.side // WHOLE)
     left, top = (len(picture) * start // WHOLE for start in (frame.left, frame.top))
-    alpha = resize_picture(glyph[..., 3], side_px, side_px).astype(np.float64) / 255
-    # Colours were weighted by alpha before they are resized: what is transparent has none.
-    weighted = (glyph[..., :3] * (glyph[..., 3:] / 255)).round().astype(np.uint8)
-    colour = resize_picture(weighted, side_px, side_px)
+    alpha = (
+        resize_picture(np.ascontiguousarray(glyph[..., 3]), side_px, side_px).astype(np.float64)
+        / 255
+    )
+    colour = resize_picture(np.ascontiguousarray(glyph[..., :3]), side_px, side_px)
     painted = picture.copy()
     window = painted[top : top + side_px, left : left + side_px]
     mixed = colour + window * (1 - alpha[..., None])
@@ -71,7 +72,10 @@ def paint_emoji(label: str, font: Path, picture: np.ndarray, frame: Frame) -> np
 
 @cache
 def _glyph(label: str, font: Path) -> np.ndarray:
-    """Return the emoji as uint8 RGBA (SIDE_PX, SIDE_PX, 4), centred."""
+    """Return the emoji as uint8 (SIDE_PX, SIDE_PX, 4), centred: RGB weighted by alpha, and alpha.
+
+    Pillow lays the bitmap on transparent black, so its colours come weighted.
+    """
     from PIL import Image, ImageDraw, ImageFont
 
     character = concepts()[label].character
@@ -83,6 +87,8 @@ def _glyph(label: str, font: Path) -> np.ndarray:
     except OSError as error:
         raise MissingDataError(f"icons: {font} cannot be used ({error}); {ADVICE}") from error
     glyph = np.asarray(canvas)
-    if not glyph[..., 3].any() or not np.ptp(glyph[..., :3], axis=-1).any():
+    solid = glyph[glyph[..., 3] == 255]
+    # A font without the emoji draws nothing, or a box of one colour.
+    if len(np.unique(solid, axis=0)) < 2:
         raise MissingDataError(f"icons: {font} has no colour emoji of {label!r}; {ADVICE}")
     return glyph

@@ -30,10 +30,12 @@ def population(parameters: Mapping[str, Any]) -> int:
 def missing_data(parameters: Mapping[str, Any]) -> str | None:
     """Return in one line what is missing and what to install; None: all is here."""
     checked = parse(parameters)
-    try:
-        return find_font(checked.font) and None if checked.drawings == "emoji" else None
-    except AbsentDataError as error:
-        return str(error)
+    if checked.drawings == "emoji":
+        try:
+            find_font(checked.font)
+        except AbsentDataError as error:
+            return str(error)
+    return None
 
 
 def iter_samples(parameters: Mapping[str, Any], ranks: Iterable[int]) -> Iterator[Sample]:

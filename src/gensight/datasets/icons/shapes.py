@@ -129,9 +129,12 @@ def _bend(start: Sequence[float], corner: Sequence[float], end: Sequence[float])
     for step in range(STEPS_PER_BEND):
         share = step / STEPS_PER_BEND
         weights = (1 - share) ** 2, 2 * share * (1 - share), share**2
-        corners = tuple(zip(start, corner, end, strict=True))
-        path.append(tuple(sum(w * c for w, c in zip(weights, cs, strict=True)) for cs in corners))
-    return path  # type: ignore[return-value]
+        x, y = (
+            sum(weight * place for weight, place in zip(weights, places, strict=True))
+            for places in zip(start, corner, end, strict=True)
+        )
+        path.append((x, y))
+    return path
 
 
 def _stroke(path: Path, width: float | None) -> list[Polygon]:
