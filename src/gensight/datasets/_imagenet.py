@@ -122,7 +122,8 @@ def _kit(root: Path) -> Kit:
     try:
         synsets = loadmat(io.BytesIO(read_bytes(path)), squeeze_me=True)["synsets"]
         rows = [(int(row["ILSVRC2012_ID"]), str(row["WNID"]), str(row["words"])) for row in synsets]
-    except (KeyError, ValueError, TypeError, NotImplementedError, OSError) as error:
+    # What damage raises in there is of many kinds, MatReadError, zlib's and IndexError among them.
+    except Exception as error:
         raise MissingDataError(f"{path}: is no meta.mat of ILSVRC 2012; get it again") from error
     # The synsets above the thousand classes have numbers too, the higher ones.
     return {number: (wnid, _first_name(words)) for number, wnid, words in rows if number <= CLASSES}
