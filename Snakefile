@@ -11,9 +11,12 @@ include: "workflow/rules/sample.smk"
 include: "workflow/rules/render.smk"
 include: "workflow/rules/generate.smk"
 include: "workflow/rules/extract.smk"
+include: "workflow/rules/embed.smk"
+include: "workflow/rules/judge.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/summarize.smk"
 include: "workflow/rules/sweep.smk"
+include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -39,10 +39,29 @@ FOOTERS = STATE / "footers.json"
 MANIFEST = Path("results/ARCHIVE.json")
 
 #: Rows that were bought or rendered: never taken over, and never thrown away, in silence.
-GUARDED = ("samples", "requests", "generations", "predictions", "scores")
+GUARDED = (
+    "samples",
+    "requests",
+    "generations",
+    "predictions",
+    "features",
+    "galleries",
+    "judgements",
+    "scores",
+)
 #: Stages whose rows depend on the content of these upstream stages, beyond their own digest.
 #: Samples and requests follow from their digests; a generation is never made again for them.
-CHAINED = ("generations", "predictions", "scores", "summaries", "tables")
+CHAINED = (
+    "generations",
+    "predictions",
+    "features",
+    "galleries",
+    "judgements",
+    "scores",
+    "summaries",
+    "aggregates",
+    "tables",
+)
 
 
 @dataclass
@@ -181,12 +200,27 @@ def _asks_again(planned: PlannedFile, footer: Footer, project: Project) -> bool:
     config = project.config
     if not footer.gaps or config.unresolved == "fail":
         return bool(footer.gaps)
-    spec, left_alone = project.models[planned.determinants["model"]], set()
-    if spec.retired is not None and spec.retired.date <= datetime.now(UTC).date():
-        left_alone.add(Outcome.MODEL_GONE)
-    if config.hosted.in_doubt == "hold" and spec.provider != OWN_SERVER:
-        left_alone.add(Outcome.IN_DOUBT)
+    left_alone = set.intersection(
+        *(_left_alone(project.models[name], project) for name in asked_models(planned))
+    )
     return not footer.gaps.keys() <= left_alone
+
+
+def _left_alone(spec: ModelSpec, project: Project) -> set[str]:
+    """Return the gaps of a model that no run closes by itself."""
+    found: set[str] = set()
+    if spec.retired is not None and spec.retired.date <= datetime.now(UTC).date():
+        found.add(Outcome.MODEL_GONE)
+    if project.config.hosted.in_doubt == "hold" and spec.provider != OWN_SERVER:
+        found.add(Outcome.IN_DOUBT)
+    return found
+
+
+def asked_models(planned: PlannedFile) -> list[str]:
+    """Return the models that a file asks: the one that answers, or those that judge."""
+    if planned.stage == "generations":
+        return [planned.determinants["model"]]
+    return list(planned.determinants["models"]) if planned.stage == "judgements" else []
 
 
 def _is_current(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer]) -> bool:
@@ -194,8 +228,10 @@ def _is_current(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer
         return False
     if not all(Path(sibling).exists() for sibling in planned.siblings):
         return False
-    if planned.stage in ("samples", "requests", "generations"):
+    if planned.stage in ("samples", "galleries"):
         return True
+    if planned.stage in ("requests", "generations"):
+        return _saw_the_same_grids(planned, footer, found)
     if planned.stage in ("tables", "figures"):
         return _same_marked_inputs(planned, footer, found)
     # An input that is not here cannot contradict what was seen of it: scores alone may be laid in.
@@ -203,6 +239,25 @@ def _is_current(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer
         found[path].content == content
         for path, content in footer.inputs.items()
         if path in found and found[path].stage in CHAINED
+    )
+
+
+def _saw_the_same_grids(
+    planned: PlannedFile, footer: Footer, found: Mapping[str, Footer]
+) -> bool:
+    """Say whether questions about another model's grids are about those that there are now.
+
+    All other requests follow from their digests. Answers are asked again only where a question has
+    changed: the ledger has the others.
+    """
+    requests = planned.determinants.get("requests", planned.determinants)
+    if "source" not in requests:
+        return True
+    changed = ("predictions", "requests")
+    return all(
+        found[path].content == content
+        for path, content in footer.inputs.items()
+        if path in found and found[path].stage in changed
     )
 
 
@@ -234,15 +289,13 @@ def _refuse_strangers(
 ) -> None:
     """Stop before answers are used that came from another model than the one that was asked for."""
     for file in planned:
-        if file.stage != "generations":
-            continue
-        model = file.determinants["model"]
-        for answered in found[file.path].answered:
-            if not models[model].answers_under(answered):
+        asked = asked_models(file)
+        for answered in found[file.path].answered if asked else ():
+            if not any(models[model].answers_under(answered) for model in asked):
                 raise RecordError(
-                    f"{file.path}: holds answers of {answered}, which config/models/{model}.yaml "
-                    f"does not ask for; add the id to answered_as there, or remove the file to "
-                    f"ask again"
+                    f"{file.path}: holds answers of {answered}, which "
+                    f"config/models/{asked[0]}.yaml does not ask for; add the id to answered_as "
+                    f"there, or remove the file to ask again"
                 )
 
 
@@ -288,7 +341,7 @@ def _is_foreign(planned: PlannedFile, footer: Footer) -> bool:
 def _is_cheap_version(stage: str, key: str) -> bool:
     """Say whether a change is only a version of code, and not one that answers were given under."""
     return (
-        stage in ("predictions", "scores")
+        stage in ("predictions", "features", "galleries", "scores")
         and key.endswith("_version")
         and "generations." not in key
     )

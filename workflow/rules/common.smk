@@ -38,6 +38,9 @@ wildcard_constraints:
     reading="[a-z0-9_]+",
     scorer="[a-z0-9_]+",
     sweep="[a-z0-9_]+",
+    encoder="[a-z0-9_]+",
+    judge="[a-z0-9_]+",
+    aggregate="[a-z0-9_]+",
     table="(?!all$)[a-z0-9_]+",
     figure="[a-z0-9_]+",
 
@@ -98,6 +101,30 @@ def limit_of(key):
         return getattr(project.models[wildcards.model].limits, key)
 
     return limit
+
+
+def judge_slots(provider):
+    """Return a resource function: one slot of the provider for each judge's job that asks it."""
+
+    def slots(wildcards):
+        judging = project.judges[wildcards.judge].models
+        return int(any(project.models[name].provider == provider for name in judging))
+
+    return slots
+
+
+def encoder_limit_of(key):
+    """Return a resource function: a number from the encoder's limits."""
+
+    def limit(wildcards):
+        return getattr(project.encoders[wildcards.encoder].limits, key)
+
+    return limit
+
+
+def encoder_memory_mb(wildcards, attempt):
+    """Return an encoder's memory, more at each attempt: a killed job is tried again with more."""
+    return project.encoders[wildcards.encoder].limits.memory_mb * attempt
 
 
 def memory_mb(wildcards, attempt):

@@ -1,6 +1,7 @@
 """Rendering: every prompt about every sample, once for all models.
 
-inputs    results/samples/{benchmark}.parquet
+inputs    results/samples/{benchmark}.parquet, and what was read of other models' answers, where
+          a prompt asks about their grids
 outputs   results/requests/{benchmark}/{prompt}.parquet
 """
 

@@ -1,8 +1,9 @@
 from gensight.doorway import logged
 
 with logged(snakemake):
-    from gensight.stages.score import score
+    from gensight.stages.score import score_files
 
-    samples, *predictions = snakemake.input.files
-    count = score(samples, predictions, snakemake.output[0], snakemake.params.determinants)
+    count = score_files(
+        snakemake.input.files, snakemake.output[0], snakemake.params.determinants
+    )
     print(f"{count} scores")

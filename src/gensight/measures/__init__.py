@@ -7,6 +7,7 @@ A measure is one module of this folder. It declares
 - `failed(sample, settings)`: the parts of an answer that could not be read, under the benchmark's
   failure policy. This is the one place where a failure becomes a number.
 
+A measure of a scorer with a judge is handed the judgements of an answer in place of its prediction.
 Both return None when the sample has no usable truth (`no_ground_truth`). A part that is not defined
 for a sample is left out of its dictionary, never set to a code. Parts are plain numbers; metrics
 turn them into scores (see `gensight.metrics`).

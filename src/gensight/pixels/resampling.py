@@ -24,7 +24,12 @@ def nearest(rgb: np.ndarray, size: int, settings: Mapping[str, Any]) -> PaletteG
 
 def box(rgb: np.ndarray, size: int, settings: Mapping[str, Any]) -> PaletteGrid:
     """Take the mean of each cell, then cut the colours."""
-    return median_cut(eight_bits(cell_means(rgb, size)))
+    return median_cut(box_reduced(rgb, size))
+
+
+def box_reduced(rgb: np.ndarray, size: int) -> np.ndarray:
+    """Return a picture at one pixel a cell, each the mean of its cell, uint8 (N, N, 3) RGB."""
+    return eight_bits(cell_means(rgb, size))
 
 
 def bicubic(rgb: np.ndarray, size: int, settings: Mapping[str, Any]) -> PaletteGrid:

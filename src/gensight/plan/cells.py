@@ -54,12 +54,32 @@ class Cells:
     def _reads(self, scorer: ScorerSpec, cell: Cell) -> bool:
         model = self.project.models[cell.model]
         if scorer.prompts is None:
-            asked = model.answers == "image"
+            asked = model.answers == "image" or not self._asks_for_pictures(cell.benchmark)
         else:
             asked = cell.prompt in scorer.prompts
         role = scorer.roles is None or model.role in scorer.roles
         subject = scorer.subjects is None or cell.model in self.project.subjects(scorer.subjects)
         return asked and role and subject
+
+    def _asks_for_pictures(self, benchmark: str) -> bool:
+        prompts = self.project.benchmarks[benchmark].prompts
+        return any(self.project.prompt(benchmark, name).answers == "image" for name in prompts)
+
+    def source(self, benchmark: str, prompt: str) -> Cell | None:
+        """Return the cell whose grids a prompt asks about, or None."""
+        spec, asked = self.project.benchmarks[benchmark], self.project.prompt(benchmark, prompt)
+        if spec.source is None or not asked.shows_a_grid:
+            return None
+        source = spec.source
+        return Cell(source.model, source.benchmark, f"{source.prompt}_{asked.size}")
+
+    def judges(self, cell: Cell) -> dict[str, ScorerSpec]:
+        """Return the judges of a cell, each with a scorer that goes by it."""
+        return {s.judge: s for s in self.scorers(cell).values() if s.judge is not None}
+
+    def encoders(self, cell: Cell) -> dict[str, ScorerSpec]:
+        """Return the encoders of a cell's readings, each with a scorer that goes by it."""
+        return {s.encoder: s for s in self.scorers(cell).values() if s.encoder is not None}
 
     def classifier(self, cell: Cell) -> ScorerSpec | None:
         """Return the scorer that finds the classes of failure of a cell, or None."""
@@ -79,11 +99,19 @@ class Cells:
 
     def sweeps(self) -> list[str]:
         """Return the sweeps that the run's tables are about, each once."""
-        needed = [b for t in self.run.tables for b in self.tables_needs(t)]
-        return [name for name in dict.fromkeys(needed) if name in self.project.sweeps]
+        return [name for name in self._needed() if name in self.project.sweeps]
+
+    def aggregates(self) -> list[str]:
+        """Return the aggregates that the run's tables and figures are about, each once."""
+        return [name for name in self._needed() if name in self.project.aggregates]
+
+    def _needed(self) -> list[str]:
+        needed = [name for table in self.run.tables for name in self.tables_needs(table)]
+        needed += [n for f in self.run.figures for n in self.project.figures[f].benchmarks]
+        return list(dict.fromkeys(needed))
 
     def tables_needs(self, table: str) -> list[str]:
-        """Return the benchmarks and sweeps that a table is made from in this run.
+        """Return the benchmarks, sweeps and aggregates that a table is made from in this run.
 
         A table of a paper's own numbers is made from nothing else.
         """

@@ -25,16 +25,21 @@ from gensight.specs.model import ModelSpec
 from gensight.specs.project import Project
 from gensight.specs.protocols import PROTOCOLS
 from gensight.specs.tables import TableSpec
+from gensight.vocabulary import kinds_hash, vocabulary_hash
 
 #: Raised by hand whenever a stage writes other rows from the same determinants.
 STAGE_VERSIONS = {
-    "samples": 2,
-    "requests": 2,
+    "samples": 3,
+    "requests": 3,
     "generations": 3,
     "predictions": 3,
+    "features": 1,
+    "galleries": 1,
+    "judgements": 1,
     "scores": 2,
-    "summaries": 2,
-    "sweeps": 1,
+    "summaries": 3,
+    "sweeps": 2,
+    "aggregates": 1,
     "tables": 2,
     "figures": 1,
 }
@@ -47,8 +52,8 @@ class Determinants(Cells):
     def __init__(self, project: Project) -> None:
         super().__init__(project)
         # Per instance: a cache on the class would keep every project alive.
-        cached = ("samples", "requests", "generations", "prediction", "score", "summary", "sweep")
-        for name in cached:
+        cached = ("samples", "requests", "generations", "prediction", "features", "gallery")
+        for name in (*cached, "judgements", "score", "summary", "sweep", "aggregate"):
             setattr(self, name, cache(getattr(self, name)))
 
     def samples(self, benchmark: str) -> dict[str, Any]:
@@ -94,37 +99,48 @@ class Determinants(Cells):
 
     def requests(self, benchmark: str, prompt: str) -> dict[str, Any]:
         """Return what determines a benchmark's rendered requests."""
-        spec = self.project.prompt(benchmark, prompt).model_dump(exclude_none=True)
-        return {
+        spec = self.project.prompt(benchmark, prompt)
+        found = {
             **_stage("requests"),
             "samples": self.samples(benchmark),
             "prompt": prompt,
             "ranks": self.run.prompt_ranks.get(prompt),
-            "turns": spec["turns"],
+            "turns": spec.model_dump(exclude_none=True)["turns"],
         }
+        if spec.size is not None:
+            found["size"] = spec.size
+        together = self.project.benchmarks[benchmark].samples_per_request
+        if together > 1:
+            found["samples_per_request"] = together
+        cell, source = self.source(benchmark, prompt), self.project.benchmarks[benchmark].source
+        if cell is not None and source is not None:
+            predictions = self.prediction(cell, source.reading)
+            found["source"] = {"predictions": predictions, "variant": source.variant}
+        return found
 
     def generations(self, cell: Cell) -> dict[str, Any]:
         """Return what determines a cell's generations, whatever its shards."""
         model = self.project.models[cell.model]
-        spec = self.project.benchmarks[cell.benchmark]
-        here = model.adapter in declared.names("models")
         return {
             **_stage("generations"),
             "requests": self.requests(cell.benchmark, cell.prompt),
-            "model": cell.model,
+            **self._asked(cell.model),
+            "repeats": model.repeats,
+            "exif": self.project.benchmarks[cell.benchmark].exif,
+        }
+
+    def _asked(self, name: str) -> dict[str, Any]:
+        """Return what determines a model's answers besides what it is asked."""
+        model = self.project.models[name]
+        here = model.adapter in declared.names("models")
+        file, generation = f"config/models/{name}.yaml", model.generation
+        if here:
+            generation = declared.merged(file, "generation", "models", model.adapter, generation)
+        return {
+            "model": name,
             "adapter": model.adapter,
             "adapter_version": _version("models", model.adapter) if here else None,
-            "generation": declared.merged(
-                f"config/models/{cell.model}.yaml",
-                "generation",
-                "models",
-                model.adapter,
-                model.generation,
-            )
-            if here
-            else model.generation,
-            "repeats": model.repeats,
-            "exif": spec.exif,
+            "generation": generation,
         }
 
     def generation(self, cell: Cell, shard: str) -> dict[str, Any]:
@@ -170,10 +186,78 @@ class Determinants(Cells):
             ),
         }
 
+    def features(self, cell: Cell, encoder: str) -> dict[str, Any]:
+        """Return what determines the features of a cell's readings."""
+        return {
+            **_stage("features"),
+            "predictions": self.prediction(cell, self.encoders(cell)[encoder].file),
+            **self._encoder(encoder),
+        }
+
+    def gallery(self, benchmark: str, encoder: str) -> dict[str, Any]:
+        """Return what determines the features of a benchmark's candidates."""
+        spec = self.project.benchmarks[benchmark]
+        candidates = spec.candidates
+        if candidates is None:
+            raise SpecError(
+                f"config/benchmarks/{benchmark}.yaml: candidates: the encoder '{encoder}' has "
+                f"nothing to compare with; say what"
+            )
+        found = {
+            **_stage("galleries"),
+            "samples": self.samples(benchmark),
+            "exif": spec.exif,
+            "candidates": candidates.model_dump(),
+            **self._encoder(encoder),
+        }
+        if candidates.template is None:
+            sizes = {self.project.prompt(benchmark, name).size for name in self.prompts(benchmark)}
+            found["sizes"] = sorted(size for size in sizes if size is not None)
+        if candidates.vocabulary is not None:
+            found["vocabulary_sha256"] = vocabulary_hash(self.project.root)
+        return found
+
+    def _encoder(self, name: str) -> dict[str, Any]:
+        spec, file = self.project.encoders[name], f"config/encoders/{name}.yaml"
+        settings = declared.merged(file, "settings", "encoders", spec.module, spec.settings)
+        return {
+            "encoder": name,
+            "module": spec.module,
+            "module_version": _version("encoders", spec.module),
+            "uses": _used("encoders", spec.module),
+            "settings": settings,
+        }
+
+    def judgements(self, cell: Cell, judge: str) -> dict[str, Any]:
+        """Return what determines a judge's judgements of a cell's readings."""
+        spec = self.project.judges[judge]
+        return {
+            **_stage("judgements"),
+            "predictions": self.prediction(cell, self.judges(cell)[judge].file),
+            "judge": judge,
+            "spec": spec.model_dump(exclude={"display"}),
+            "rubrics": {n: self.project.rubrics[n].model_dump() for n in spec.rubrics},
+            "models": {name: self._asked(name) for name in spec.models},
+            "exif": self.project.benchmarks[cell.benchmark].exif,
+        }
+
     def score(self, cell: Cell, scorer: str) -> dict[str, Any]:
         """Return what determines a cell's scores by one scorer."""
         spec = self.project.benchmarks[cell.benchmark].scorers[scorer]
         classifier = self.classifier(cell)
+        found = self._score(cell, scorer, spec, classifier)
+        if spec.encoder is not None:
+            found["features"] = self.features(cell, spec.encoder)
+            found["gallery"] = self.gallery(cell.benchmark, spec.encoder)
+        if found["settings"].get("hyponyms"):
+            found["kinds_sha256"] = kinds_hash(self.project.root)
+        if spec.judge is not None:
+            found["judgements"] = self.judgements(cell, spec.judge)
+        return found
+
+    def _score(
+        self, cell: Cell, scorer: str, spec: ScorerSpec, classifier: ScorerSpec | None
+    ) -> dict[str, Any]:
         return {
             **_stage("scores"),
             "predictions": self.prediction(cell, spec.file),
@@ -247,6 +331,31 @@ class Determinants(Cells):
             },
         }
 
+    def aggregate(self, aggregate: str) -> dict[str, Any]:
+        """Return what determines an aggregate: its spec and the scores that it is made from."""
+        spec = self.project.aggregates[aggregate]
+        cells = [c for name in spec.benchmarks for c in self.cells(name) if c.benchmark == name]
+        wanted = {(n.benchmark, n.prompt, n.scorer) for n in spec.numbers.values()}
+        pairs = [
+            (cell, scorer)
+            for cell in cells
+            for scorer in self.scorers(cell)
+            if (cell.benchmark, cell.prompt, scorer) in wanted
+        ]
+        models = {cell.model: self.project.models[cell.model] for cell, _ in pairs}
+        return {
+            **_stage("aggregates"),
+            "aggregate": aggregate,
+            "spec": spec.model_dump(),
+            "scores": {
+                paths.score_path(cell, scorer): digest_of(self.score(cell, scorer))
+                for cell, scorer in pairs
+            },
+            "roles": {name: model.role for name, model in models.items()},
+            "failed_above": {n: m.failed_above for n, m in models.items() if m.role == "measured"},
+            "groups": {n: m.display.group for n, m in models.items() if m.role == "measured"},
+        }
+
     def table(self, table: str) -> dict[str, Any]:
         """Return what determines a table: its spec, labels and summaries."""
         spec, needs = self.project.tables[table], self.tables_needs(table)
@@ -301,7 +410,10 @@ class Determinants(Cells):
     def _report(self, spec: Any, needs: Sequence[str]) -> dict[str, Any]:
         benchmarks = [name for name in needs if name in self.project.benchmarks]
         sweeps = [name for name in needs if name in self.project.sweeps]
-        models = {cell.model for name in benchmarks for cell in self.cells(name)}
+        aggregates = [name for name in needs if name in self.project.aggregates]
+        below = [n for a in aggregates for n in self.project.aggregates[a].benchmarks]
+        shown = list(dict.fromkeys([*benchmarks, *below]))
+        models = {cell.model for name in shown for cell in self.cells(name)}
         if self.run.published != "hide":
             models |= {name for name in self.run.models if self.project.models[name].published}
         dumped = spec.model_dump(exclude_none=True)
@@ -320,13 +432,14 @@ class Determinants(Cells):
             "exif": {name: self.project.benchmarks[name].exif for name in benchmarks},
             "protocol": told_protocol(
                 self.project,
-                [*benchmarks, *(self.project.sweeps[name].benchmark for name in sweeps)],
+                [*shown, *(self.project.sweeps[name].benchmark for name in sweeps)],
                 _scorers_of(spec),
                 self.samples,
             ),
             "summaries": {
                 **{name: digest_of(self.summary(name)) for name in benchmarks},
                 **{name: digest_of(self.sweep(name)) for name in sweeps},
+                **{name: digest_of(self.aggregate(name)) for name in aggregates},
             },
         }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +54,7 @@ class Plan(Determinants):
         """Return what a figure is drawn from: summaries, or the cells of its galleries."""
         spec = self.project.figures[figure]
         if not spec.galleries:
-            return tuple(paths.summary_path(name) for name in spec.benchmarks)
+            return tuple(self.source_file(name) for name in spec.benchmarks)
         inputs = []
         for gallery in spec.galleries:
             scorer = self.project.benchmarks[gallery.benchmark].scorers[gallery.scorer]
@@ -92,24 +92,48 @@ class Plan(Determinants):
         cells = self.cells()
         for name in self.run.benchmarks:
             yield PlannedFile(paths.samples_path(name), "samples", self.samples(name), ())
+        # What asks about other models' grids comes behind the readings of those.
+        of_grids = [cell for cell in cells if self.source(cell.benchmark, cell.prompt)]
+        yield from self._asked_files([cell for cell in cells if cell not in of_grids], False)
+        yield from self._asked_files(of_grids, True)
         for name in self.run.benchmarks:
-            for prompt in self.prompts(name):
+            encoders = dict.fromkeys(e for cell in self.cells(name) for e in self.encoders(cell))
+            for encoder in encoders:
                 yield PlannedFile(
-                    paths.requests_path(name, prompt),
-                    "requests",
-                    self.requests(name, prompt),
+                    paths.gallery_path(name, encoder),
+                    "galleries",
+                    self.gallery(name, encoder),
                     (paths.samples_path(name),),
                 )
         for cell in cells:
-            yield from self._generation_files(cell)
-        for cell in cells:
-            yield from self._cell_files(cell)
+            yield from self._scored_files(cell)
         for name in self.run.benchmarks:
             determinants = self.summary(name)
             yield PlannedFile(
                 paths.summary_path(name), "summaries", determinants, tuple(determinants["scores"])
             )
         yield from self._report_files()
+
+    def _asked_files(self, cells: Sequence[Cell], about_grids: bool) -> Iterator[PlannedFile]:
+        """Yield requests, generations and predictions, those about grids or the others."""
+        for name in self.run.benchmarks:
+            for prompt in self.prompts(name):
+                source = self.source(name, prompt)
+                if (source is not None) == about_grids:
+                    inputs = [paths.samples_path(name)]
+                    if source is not None:
+                        reading = self.project.benchmarks[name].source.reading
+                        inputs.append(paths.prediction_path(source, reading))
+                    yield PlannedFile(
+                        paths.requests_path(name, prompt),
+                        "requests",
+                        self.requests(name, prompt),
+                        tuple(inputs),
+                    )
+        for cell in cells:
+            yield from self._generation_files(cell)
+        for cell in cells:
+            yield from self._prediction_files(cell)
 
     def _generation_files(self, cell: Cell) -> Iterator[PlannedFile]:
         inputs = (
@@ -119,32 +143,61 @@ class Plan(Determinants):
         for shard, path in zip(self.shards(cell), self.generation_paths(cell), strict=True):
             yield PlannedFile(path, "generations", self.generation(cell, shard), inputs)
 
-    def _cell_files(self, cell: Cell) -> Iterator[PlannedFile]:
-        samples, scorers = paths.samples_path(cell.benchmark), self.scorers(cell)
-        for reading in sorted({scorer.file for scorer in scorers.values()}):
+    def _prediction_files(self, cell: Cell) -> Iterator[PlannedFile]:
+        samples = paths.samples_path(cell.benchmark)
+        for reading in sorted({scorer.file for scorer in self.scorers(cell).values()}):
             yield PlannedFile(
                 paths.prediction_path(cell, reading),
                 "predictions",
                 self.prediction(cell, reading),
                 (samples, *self.generation_paths(cell)),
             )
+
+    def _scored_files(self, cell: Cell) -> Iterator[PlannedFile]:
+        samples, scorers = paths.samples_path(cell.benchmark), self.scorers(cell)
+        for encoder, scorer in self.encoders(cell).items():
+            yield PlannedFile(
+                paths.features_path(cell, encoder),
+                "features",
+                self.features(cell, encoder),
+                (paths.prediction_path(cell, scorer.file),),
+            )
+        for judge, scorer in self.judges(cell).items():
+            yield PlannedFile(
+                paths.judgement_path(cell, judge),
+                "judgements",
+                self.judgements(cell, judge),
+                (samples, paths.prediction_path(cell, scorer.file)),
+            )
         for name, scorer in scorers.items():
+            readings = (paths.prediction_path(cell, r) for r in self.readings(cell, scorer))
             yield PlannedFile(
                 paths.score_path(cell, name),
                 "scores",
                 self.score(cell, name),
-                (samples, *(paths.prediction_path(cell, r) for r in self.readings(cell, scorer))),
+                (samples, *readings, *self._company(cell, scorer)),
             )
+
+    def _company(self, cell: Cell, scorer: ScorerSpec) -> Iterator[str]:
+        """Yield what a measure is given beside the readings."""
+        if scorer.encoder is not None:
+            yield paths.features_path(cell, scorer.encoder)
+            yield paths.gallery_path(cell.benchmark, scorer.encoder)
+        if scorer.judge is not None:
+            yield paths.judgement_path(cell, scorer.judge)
 
     def readings(self, cell: Cell, scorer: ScorerSpec) -> list[str]:
         """Return the readings that scores are made from: the scorer's own, and the classes."""
         classifier = self.classifier(cell)
         return list(dict.fromkeys(s.file for s in (scorer, classifier) if s is not None))
 
-    def source(self, name: str) -> str:
-        """Return the file of a table's benchmark or sweep."""
-        is_sweep = name in self.project.sweeps
-        return paths.sweep_path(name) if is_sweep else paths.summary_path(name)
+    def source_file(self, name: str) -> str:
+        """Return the file of a report's benchmark, sweep or aggregate."""
+        if name in self.project.sweeps:
+            return paths.sweep_path(name)
+        return paths.aggregate_path(name) if name in self.project.aggregates else (
+            paths.summary_path(name)
+        )
 
     def _report_files(self) -> Iterator[PlannedFile]:
         for sweep in self.sweeps():
@@ -156,8 +209,16 @@ class Plan(Determinants):
                 tuple(determinants["scores"]),
                 (paths.folds_path(sweep),),
             )
+        for aggregate in self.aggregates():
+            determinants = self.aggregate(aggregate)
+            yield PlannedFile(
+                paths.aggregate_path(aggregate),
+                "aggregates",
+                determinants,
+                tuple(determinants["scores"]),
+            )
         for table in self.run.tables:
-            inputs = tuple(self.source(name) for name in self.tables_needs(table))
+            inputs = tuple(self.source_file(name) for name in self.tables_needs(table))
             stem = f"results/tables/{table}"
             yield PlannedFile(
                 f"{stem}.tex", "tables", self.table(table), inputs, (f"{stem}.csv", f"{stem}.md")

@@ -25,6 +25,21 @@ def prediction_path(cell: Cell, reading: str) -> str:
     return f"results/predictions/{cell.folder}/{reading}.parquet"
 
 
+def features_path(cell: Cell, encoder: str) -> str:
+    """Return the path of what an encoder makes of a cell's readings."""
+    return f"results/features/{cell.folder}/{encoder}.parquet"
+
+
+def gallery_path(benchmark: str, encoder: str) -> str:
+    """Return the path of what an encoder makes of a benchmark's candidates."""
+    return f"results/galleries/{benchmark}/{encoder}.parquet"
+
+
+def judgement_path(cell: Cell, judge: str) -> str:
+    """Return the path of what a judge says of a cell's readings."""
+    return f"results/judgements/{cell.folder}/{judge}.parquet"
+
+
 def score_path(cell: Cell, scorer: str) -> str:
     """Return the path of a cell's scores."""
     return f"results/scores/{cell.folder}/{scorer}.parquet"
@@ -38,6 +53,11 @@ def summary_path(benchmark: str) -> str:
 def sweep_path(sweep: str) -> str:
     """Return the path of a sweep's numbers; its folds lie beside it."""
     return f"results/sweeps/{sweep}.parquet"
+
+
+def aggregate_path(aggregate: str) -> str:
+    """Return the path of an aggregate's numbers."""
+    return f"results/aggregates/{aggregate}.parquet"
 
 
 def folds_path(sweep: str) -> str:

@@ -2,7 +2,10 @@
 
 from gensight.footers import Footer, mark, read_footer
 from gensight.records.rows import (
+    Candidate,
+    Feature,
     Generation,
+    Judgement,
     Prediction,
     Request,
     Sample,
@@ -12,8 +15,11 @@ from gensight.records.rows import (
 from gensight.records.storage import Notes, RowFile, SampleStore, schema_of, write_rows
 
 __all__ = [
+    "Candidate",
+    "Feature",
     "Footer",
     "Generation",
+    "Judgement",
     "Notes",
     "Prediction",
     "Request",

@@ -27,6 +27,7 @@ BOX = pa.struct(
 KEYPOINT = pa.struct([("name", pa.string()), ("x", pa.float64()), ("y", pa.float64())])
 FACTS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.float64())]))
 KNOBS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
+VECTOR = pa.list_(pa.float32())
 PART = pa.struct(
     [("kind", pa.string()), ("text", pa.string()), ("sample_id", pa.string()), ("turn", pa.int32())]
 )
@@ -198,12 +199,74 @@ class Prediction:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Feature:
+    """What an encoder makes of one grid that was read: `vector`, float32, of unit length."""
+
+    sample_id: str = column(pa.string())
+    repeat: int = column(pa.int32(), default=0)
+    severity: float | None = optional(pa.float64())
+    variant: str = column(pa.string())
+    vector: list[float] = column(VECTOR)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One thing that grids are compared with: `vector`, float32, of unit length.
+
+    `name` is a label, or the id of the sample whose picture it is; a `narrow` one is the
+    benchmark's own, the others are there to distract. One with a `size` is no candidate: it is the
+    sample's picture at so many pixels a side, the most that a grid of that size could keep of it.
+    """
+
+    name: str = column(pa.string())
+    narrow: bool = column(pa.bool_())
+    size: int | None = optional(pa.int32())
+    vector: list[float] = column(VECTOR)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """One reply of one judge about one reading of one answer, its raw text kept.
+
+    The columns up to `variant` say what was judged, `unit` which of the sample's references it was
+    compared with. `run` counts the repeats of a judge, `reask` the questions that were asked again
+    because a reply could not be read; a `rescored` one was asked for to see how stable the judge
+    is. `judge_outcome` is how the request ended (`gensight.outcomes`), `status` what the reply is:
+    `ok`, `unparseable`, `refused`, `empty`, or `no_answer` where none arrived; only an `ok` one has
+    `points`, by dimension.
+    """
+
+    sample_id: str = column(pa.string())
+    repeat: int = column(pa.int32(), default=0)
+    severity: float | None = optional(pa.float64())
+    variant: str = column(pa.string())
+    unit: str | None = optional(pa.string())
+    rubric: str = column(pa.string())
+    judge_model: str = column(pa.string())
+    run: int = column(pa.int32(), default=0)
+    reask: int = column(pa.int32(), default=0)
+    rescored: bool = column(pa.bool_(), default=False)
+    request_key: str = column(pa.string())
+    judge_outcome: str = column(pa.string())
+    status: str = column(pa.string())
+    reason: str | None = optional(pa.string())
+    points: dict[str, float] | None = optional(FACTS)
+    notes: dict[str, str] | None = optional(KNOBS)
+    text: str | None = optional(pa.string())
+    answered_model: str | None = optional(pa.string())
+    latency_s: float | None = optional(pa.float64())
+    cost_usd: float | None = optional(pa.float64())
+    usage: str | None = optional(pa.string())
+
+
+@dataclass(frozen=True, kw_only=True)
 class Score:
     """One number of one sample: a metric (`kind` metric) or a sufficient statistic (`part`).
 
     `raw` is missing where the answer could not be read; `value` is the number under the
     benchmark's failure policy. `fit` names the alignment (depth benchmarks only).
-    `status` is the prediction's, or `no_ground_truth`.
+    `status` is the prediction's, or `no_ground_truth`; the `outcome` of an answer that a judge was
+    asked about in vain is that of the judge's request.
     """
 
     sample_id: str = column(pa.string())

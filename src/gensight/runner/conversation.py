@@ -66,22 +66,26 @@ class Conversation:
         return f"{self.model}/{self.benchmark}/{self.prompt}"
 
     def play(
-        self, request: Request, samples: Sequence[Sample], setting: Setting
+        self,
+        request: Request,
+        samples: Sequence[Sample],
+        setting: Setting,
+        pictures: Mapping[str, bytes] | None = None,
     ) -> Iterator[Generation]:
         """Yield one row per answer; a turn that fails ends the conversation as its final answer.
 
-        `samples` are those of the request, in its order; the first one's picture is shown. The
-        rounds of an agent are answers of one turn, each asked under a key of its own. A request
+        `samples` are those of the request, in its order; the first one's picture is shown, brought
+        to the sent size. Parts that name one of `pictures` show that one, as it is. The rounds of an agent are answers of one turn, each asked under a key of its own. A request
         that is unasked ends at once.
         """
         if request.unasked is not None:
             yield self._unasked(request, setting)
             return
-        image = self._picture(samples[0])
+        shown = self._shown(samples[0], pictures)
         replies: list[Answer] = []
         for index, turn in enumerate(request.turns):
             parent = replies[-1][0].key if replies else None
-            parts = tuple(self._part(part, image, replies) for part in turn["parts"])
+            parts = tuple(self._part(part, shown, replies) for part in turn["parts"])
             for rung in self._rungs(parts, turn["answer_form"], samples, setting, parent):
                 for question, reply in self._rounds(rung):
                     entry = reply[0]
@@ -97,22 +101,31 @@ class Conversation:
                 return
 
     def first_question(
-        self, request: Request, samples: Sequence[Sample], setting: Setting
+        self,
+        request: Request,
+        samples: Sequence[Sample],
+        setting: Setting,
+        pictures: Mapping[str, bytes] | None = None,
     ) -> Question:
         """Return the first turn as it is asked: what `explain-miss` compares."""
-        image = self._picture(samples[0])
+        shown = self._shown(samples[0], pictures)
         turn = request.turns[0]
-        parts = tuple(self._part(part, image, []) for part in turn["parts"])
+        parts = tuple(self._part(part, shown, []) for part in turn["parts"])
         return next(self._rungs(parts, turn["answer_form"], samples, setting, None))
 
-    def _picture(self, sample: Sample) -> bytes | None:
-        return None if sample.image is None else self.standardise(sample.image["bytes"])
+    def _shown(
+        self, sample: Sample, pictures: Mapping[str, bytes] | None
+    ) -> Mapping[str | None, bytes]:
+        """Return the pictures that parts show by name; the input has none."""
+        if pictures is not None:
+            return {**pictures}
+        return {} if sample.image is None else {None: self.standardise(sample.image["bytes"])}
 
     def _part(
-        self, part: Mapping[str, Any], image: bytes | None, replies: Sequence[Answer]
+        self, part: Mapping[str, Any], shown: Mapping[str | None, bytes], replies: Sequence[Answer]
     ) -> Part:
         if part["kind"] == "image":
-            return Part("image", image=image)
+            return Part("image", image=shown[part.get("image")])
         if part["kind"] == "text":
             return Part("text", text=part["text"])
         entry, images = replies[part["turn"]]

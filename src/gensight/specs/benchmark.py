@@ -88,7 +88,7 @@ class CandidatesSpec(Spec):
     """
 
     template: str | None = None
-    vocabulary: Name | None = None
+    vocabulary: Literal["pixelbench"] | None = None
 
     @model_validator(mode="after")
     def _template_has_a_label(self) -> CandidatesSpec:

@@ -14,6 +14,7 @@ from gensight.specs.conventions import CLASSIFIER, NATIVE_DEFAULT, POINTS
 from gensight.specs.figures import FigureSpec, GallerySpec, MetricPanelSpec
 from gensight.specs.hosting import check_hosting, check_server
 from gensight.specs.model import ModelSpec
+from gensight.specs.pixel_checks import check_judge, check_pixels, check_sources
 from gensight.specs.prompt import Task
 from gensight.specs.protocols import PROTOCOLS
 from gensight.specs.run import StopSpec
@@ -37,6 +38,8 @@ def check(project: Project, config_file: str) -> None:
         _check_model(f"config/models/{name}.yaml", model, project)
     for name, benchmark in project.benchmarks.items():
         _check_benchmark(f"config/benchmarks/{name}.yaml", benchmark, project)
+    for name, judge in project.judges.items():
+        check_judge(f"config/judges/{name}.yaml", judge, project)
     for name, sweep in project.sweeps.items():
         _check_sweep(f"config/sweeps/{name}.yaml", name, sweep, project)
     for room, specs in (("tables", project.tables), ("figures", project.figures)):
@@ -102,6 +105,7 @@ def _check_benchmark(file: str, benchmark: BenchmarkSpec, project: Project) -> N
         _known(file, f"scorers.{name}.prompts", scorer.prompts or (), benchmark.prompts)
         _check_scorer(file, f"scorers.{name}", scorer, readings)
     _check_colours(file, benchmark, project)
+    check_pixels(file, benchmark, project)
 
 
 def _check_n(place: str, benchmark: BenchmarkSpec, n: int | str) -> None:
@@ -212,12 +216,18 @@ def _check_report(file: str, spec: TableSpec | FigureSpec, project: Project) -> 
     known = project.benchmarks
     sweeps = project.sweeps if isinstance(spec, TableSpec) else {}
     points = [*POINTS] if {*spec.benchmarks} & {*sweeps} else []
+    # What is correlated over models stands in their place.
+    for name in {*spec.benchmarks} & {*project.aggregates}:
+        points += [one.name for one in project.aggregates[name].correlations]
     for place, names in spec.named_models.items():
         _known(file, place, names, [*points, *project.models])
     for key, number in spec.numbers.items():
-        _known(file, f"{key}benchmark", [number.benchmark], [*known, *sweeps])
+        _known(file, f"{key}benchmark", [number.benchmark], [*known, *sweeps, *project.aggregates])
         if number.benchmark in known:
             _check_number(file, key, number, known[number.benchmark])
+        elif number.benchmark in project.aggregates:
+            rows = project.aggregates[number.benchmark].metrics
+            _known(file, f"{key}metric", [number.metric], rows)
 
 
 def _check_number(
@@ -275,13 +285,15 @@ def _check_run(file: str, project: Project) -> None:
             f"{file}: run.published: a paper's numbers do not belong beside those of synthetic "
             f"twins; set it to hide, or run.twin to false"
         )
+    check_sources(file, project)
     _known(file, "run.stop_when", run.stop_when, run.benchmarks)
     for name, rule in run.stop_when.items():
         _check_stop(file, name, rule, project)
     for name in run.tables:
         _check_planned_table(file, name, project)
     for name in run.figures:
-        _check_here(file, "figures", name, project.figures[name].benchmarks, project)
+        needed = _made_from(project.figures[name].benchmarks, project)
+        _check_here(file, "figures", name, needed, project)
 
 
 def _check_stop(file: str, name: str, rule: StopSpec, project: Project) -> None:
@@ -357,8 +369,21 @@ def _check_planned_table(file: str, name: str, project: Project) -> None:
         _check_printed(f"config/tables/{name}.yaml", spec, project)
     if printed:
         return
-    needed = [project.sweeps[b].benchmark if b in project.sweeps else b for b in spec.benchmarks]
-    _check_here(file, "tables", name, needed, project)
+    _check_here(file, "tables", name, _made_from(spec.benchmarks, project), project)
+
+
+def _made_from(names: Iterable[str], project: Project) -> list[str]:
+    """Return the benchmarks that sweeps, aggregates and benchmarks are made from, each once."""
+    found: list[str] = []
+    for name in names:
+        if name in project.sweeps:
+            found.append(project.sweeps[name].benchmark)
+        elif name in project.aggregates:
+            spec = project.aggregates[name]
+            found += _made_from([*spec.benchmarks, *spec.aggregates], project)
+        else:
+            found.append(name)
+    return list(dict.fromkeys(found))
 
 
 def _check_printed(file: str, spec: TableSpec, project: Project) -> None:

@@ -11,12 +11,16 @@ from typing import Any, NoReturn, TypeVar
 
 from gensight.errors import GensightError, SpecError
 from gensight.specs import checks
+from gensight.specs.aggregates import AggregateSpec
 from gensight.specs.base import load_spec, parse, parse_yaml
 from gensight.specs.benchmark import BenchmarkSpec
 from gensight.specs.data_folders import data_folder
+from gensight.specs.encoder import EncoderSpec, load_encoder
 from gensight.specs.figures import FigureSpec, load_figure
+from gensight.specs.judge import JudgeSpec
 from gensight.specs.model import ModelSpec
 from gensight.specs.prompt import PromptSpec
+from gensight.specs.rubric import RubricSpec
 from gensight.specs.run import ConfigSpec
 from gensight.specs.stops import Stop
 from gensight.specs.sweep import SweepSpec
@@ -41,6 +45,10 @@ class Project:
     tables: Mapping[str, TableSpec]
     sweeps: Mapping[str, SweepSpec]
     figures: Mapping[str, FigureSpec]
+    encoders: Mapping[str, EncoderSpec] = field(default_factory=dict)
+    judges: Mapping[str, JudgeSpec] = field(default_factory=dict)
+    rubrics: Mapping[str, RubricSpec] = field(default_factory=dict)
+    aggregates: Mapping[str, AggregateSpec] = field(default_factory=dict)
     stops: Mapping[str, Stop] = field(default_factory=dict)
 
     @cached_property
@@ -74,10 +82,10 @@ class Project:
         subjects = self.config.run.prompt_subjects.get(prompt)
         if subjects is not None and model not in self.subjects(subjects):
             return False
-        turns = self.prompt(benchmark, prompt).turns
-        if (turns[-1].answer_form.kind == "text") != (spec.answers == "text"):
+        asked = self.prompt(benchmark, prompt)
+        if asked.answers != spec.answers:
             return False
-        return len(turns) == 1 if spec.prompts is None else prompt in spec.prompts
+        return len(asked.turns) == 1 if spec.prompts is None else prompt in spec.prompts
 
     def ranks(self, benchmark: str, prompt: str) -> int | str:
         """Return how many first ranks of a benchmark a prompt is asked about."""
@@ -112,6 +120,10 @@ def load_project(config: Mapping[str, Any], root: Path) -> Project:
         tables=_folder(root, "config/tables", partial(load_spec, model=TableSpec)),
         sweeps=_folder(root, "config/sweeps", partial(load_spec, model=SweepSpec)),
         figures=_folder(root, "config/figures", load_figure),
+        encoders=_folder(root, "config/encoders", load_encoder),
+        judges=_folder(root, "config/judges", partial(load_spec, model=JudgeSpec)),
+        rubrics=_folder(root, "resources/rubrics", partial(load_spec, model=RubricSpec)),
+        aggregates=_folder(root, "config/aggregates", partial(load_spec, model=AggregateSpec)),
     )
     checks.check(project, config_file)
     return project

@@ -79,6 +79,11 @@ class PromptSpec(Spec):
         return not self.placeholders.isdisjoint(GRIDS)
 
     @property
+    def answers(self) -> Literal["image", "text"]:
+        """Return what the last turn asks for."""
+        return "text" if self.turns[-1].answer_form.kind == "text" else "image"
+
+    @property
     def shows_the_input(self) -> bool:
         """Whether the input picture is part of what is asked."""
         return any(part.image == "input" for turn in self.turns for part in turn.parts)

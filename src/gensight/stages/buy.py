@@ -7,35 +7,57 @@ the ledger alone and in order, so that its file does not depend on which answer 
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gensight import doorway
 from gensight.errors import BudgetError, GensightError, ModelGoneError, UnresolvedError
 from gensight.outcomes import Outcome
-from gensight.records import Generation, Request, Sample
+from gensight.records import Generation
 from gensight.runner.book import book_path
-from gensight.runner.conversation import Conversation, Setting
+from gensight.runner.conversation import Conversation
 from gensight.runner.crowd import work_through
 from gensight.runner.ledger import Entry
 from gensight.runner.progress import Progress
 from gensight.runner.questions import NobodyAsks
 from gensight.runner.terms import Terms, terms_of
-from gensight.stages.generate import Shard, played
 
 if TYPE_CHECKING:
+    from gensight.models import Turn
     from gensight.runner.desk import Desk
 
-Open = tuple[Request, Setting]
+
+class Questions(Protocol):
+    """What a model is to be asked; what a question is, its maker alone knows.
+
+    `plan` holds the model's name and its `generation` block.
+    """
+
+    plan: Mapping[str, Any]
+
+    def questions(self) -> Iterator[Any]:
+        """Yield every question, answered or not."""
+        ...
+
+    def rows(self, conversation: Conversation, question: Any) -> Iterator[Generation]:
+        """Yield the rows of one question; safe to be called by many threads."""
+        ...
+
+    def first_turn(self, conversation: Conversation, question: Any) -> Turn:
+        """Return the first turn of a question as it is asked."""
+        ...
+
+    def turns(self, question: Any) -> int:
+        """Return how many requests a question takes, if nothing goes wrong."""
+        ...
 
 
-def buy(shard: Shard, conversation: Conversation, config: Mapping[str, Any]) -> int:
+def buy(shard: Questions, conversation: Conversation, config: Mapping[str, Any]) -> int:
     """Ask a hosted model what the ledger has no answer to; return how many requests were sent.
 
     Afterwards the conversation asks nobody: it plays from the ledger, and what got no answer ends
@@ -67,20 +89,20 @@ def buy(shard: Shard, conversation: Conversation, config: Mapping[str, Any]) -> 
     return asked
 
 
-def _look_up(shard: Shard, conversation: Conversation) -> tuple[list[Open], Counter[str]]:
+def _look_up(shard: Questions, conversation: Conversation) -> tuple[list[Any], Counter[str]]:
     """Return the questions that are not answered, and the strange models that answered others."""
     missing, strangers = [], Counter[str]()
-    for request, setting in shard.questions():
-        for row in played(conversation, request, shard.about(request), setting):
+    for question in shard.questions():
+        for row in shard.rows(conversation, question):
             if row.outcome == Outcome.NOT_RUN:
-                missing.append((request, setting))
+                missing.append(question)
             elif row.outcome == Outcome.MODEL_MISMATCH:
                 strangers[str(row.answered_model)] += 1
     return missing, strangers
 
 
 def _read_kept(
-    shard: Shard, conversation: Conversation, terms: Terms, missing: Sequence[Open]
+    shard: Questions, conversation: Conversation, terms: Terms, missing: Sequence[Any]
 ) -> int:
     """Read what was paid for and never became an answer; return how many answers that gave.
 
@@ -91,8 +113,8 @@ def _read_kept(
         return 0
     with _opening(terms).ReadsKept(conversation.ledger, terms, doorway.say) as kept:
         reading = replace(conversation, asker=kept)
-        for request, setting in missing:
-            list(played(reading, request, shard.about(request), setting))
+        for question in missing:
+            list(shard.rows(reading, question))
         return kept.found
 
 
@@ -107,15 +129,15 @@ def _refuse_strangers(terms: Terms, strangers: Mapping[str, int]) -> None:
 
 
 def _refuse_without_money(
-    terms: Terms, conversation: Conversation, shard: Shard, missing: Sequence[Open]
+    terms: Terms, conversation: Conversation, shard: Questions, missing: Sequence[Any]
 ) -> None:
     """Refuse to ask anything paid without a budget, and say what it would cost at most."""
     if terms.budget is not None or terms.price.free:
         return
     most_usd = 0.0
-    for request, setting in missing:
-        turn = conversation.first_question(request, shard.about(request), setting).turn
-        most_usd += terms.price.cost_usd(terms.most(turn)) * len(request.turns)
+    for question in missing:
+        turn = shard.first_turn(conversation, question)
+        most_usd += terms.price.cost_usd(terms.most(turn)) * shard.turns(question)
     raise BudgetError(
         f"{conversation.cell} needs {len(missing)} paid requests, at most {most_usd:.2f} USD at "
         f"the prices of {terms.price_date}; nothing was sent: see the whole run with gensight "
@@ -124,22 +146,15 @@ def _refuse_without_money(
 
 
 def _ask(
-    shard: Shard, conversation: Conversation, terms: Terms, missing: Sequence[Open]
+    shard: Questions, conversation: Conversation, terms: Terms, missing: Sequence[Any]
 ) -> tuple[dict[str, Entry], int]:
-    turns = sum(len(request.turns) for request, _ in missing)
+    turns = sum(shard.turns(question) for question in missing)
     progress = Progress(conversation.cell, turns, doorway.say)
-    guard = threading.Lock()
-
-    def _about(request: Request) -> list[Sample]:
-        with guard:  # a reader of Parquet files serves one thread at a time
-            return shard.about(request)
-
     with _opening(terms).opened(conversation.ledger, terms, progress) as desk:
         asking = replace(conversation, asker=desk)
 
-        def _play(item: Open) -> None:
-            request, setting = item
-            for row in played(asking, request, _about(request), setting):
+        def _play(question: Any) -> None:
+            for row in shard.rows(asking, question):
                 _stop_at_stranger(row, terms, desk)
 
         try:

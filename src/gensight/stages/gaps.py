@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from gensight import doorway
 from gensight.errors import UnresolvedError
 from gensight.outcomes import INFRASTRUCTURE_OUTCOMES, Outcome
 from gensight.records import Generation, Notes
+
+RowT = TypeVar("RowT")
 
 #: So many questions without an answer are named; the log or the book has all of them.
 NAMED = 10
@@ -27,20 +30,33 @@ def note(row: Generation, notes: Notes) -> None:
         notes.answered.add(row.answered_model)
 
 
-def without_gaps(rows: Iterable[Generation], cell: str, *, keeps: bool) -> Iterator[Generation]:
+def _itself(row: Any) -> Generation:
+    return row
+
+
+def without_gaps(
+    rows: Iterable[RowT],
+    cell: str,
+    *,
+    keeps: bool,
+    row_of: Callable[[RowT], Generation] = _itself,
+) -> Iterator[RowT]:
     """Yield the rows of a cell; name those that got no answer, and fail after the last row.
+
+    `row_of` returns the runner's row of what is yielded.
 
     Raises:
         UnresolvedError: there are gaps, and they are not kept.
     """
     counts: Counter[str] = Counter()
-    for row in rows:
+    for one in rows:
+        row = row_of(one)
         if is_gap(row):
             if counts.total() < NAMED:
                 detail = f" ({row.detail})" if row.detail else ""
                 doorway.say(f"no answer: {row.sample_ids[0]}: {row.outcome}{detail}")
             counts[row.outcome] += 1
-        yield row
+        yield one
     if counts and not keeps:
         told = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
         raise UnresolvedError(

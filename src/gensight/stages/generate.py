@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from gensight import images, models
+from gensight.models import Turn
 from gensight.records import Generation, Request, RowFile, Sample, SampleStore, write_rows
 from gensight.runner.conversation import Conversation, Ladder, Setting
 from gensight.runner.here import HereAsker
@@ -23,6 +25,10 @@ from gensight.stages.gaps import note, without_gaps
 
 #: Input pictures kept at the sent size: the settings of one request reuse the same picture.
 STANDARDISED_PICTURES_KEPT = 4
+
+
+#: A request in one of the settings that it is asked in.
+Question = tuple[Request, Setting]
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,7 @@ class Shard:
     requests: RowFile[Request]
     samples: SampleStore
     plan: Mapping[str, Any]
+    guard: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
     def of(cls, samples: str, requests: str, plan: Mapping[str, Any]) -> Shard:
@@ -54,9 +61,10 @@ class Shard:
 
     def about(self, request: Request) -> list[Sample]:
         """Return the samples of a request, in its order."""
-        return [self.samples[sample_id] for sample_id in request.sample_ids]
+        with self.guard:  # a reader of Parquet files serves one thread at a time
+            return [self.samples[sample_id] for sample_id in request.sample_ids]
 
-    def questions(self) -> Iterator[tuple[Request, Setting]]:
+    def questions(self) -> Iterator[Question]:
         """Yield every request with every setting that it is asked in, by rank."""
         first, last = self.plan["ranks"]
         settings = [
@@ -68,10 +76,24 @@ class Shard:
             if first <= request.rank and (last is None or request.rank < last):
                 yield from ((request, setting) for setting in settings)
 
+    def rows(self, conversation: Conversation, question: Question) -> Iterator[Generation]:
+        """Yield the rows of one question."""
+        request, setting = question
+        return played(conversation, request, self.about(request), setting)
+
+    def turns(self, question: Question) -> int:
+        """Return how many turns a question has."""
+        return len(question[0].turns)
+
+    def first_turn(self, conversation: Conversation, question: Question) -> Turn:
+        """Return the first turn of a question as it is asked."""
+        request, setting = question
+        return conversation.first_question(request, self.about(request), setting).turn
+
     def answers(self, conversation: Conversation) -> Iterator[Generation]:
         """Yield the rows of the shard, in the order of its questions."""
-        for request, setting in self.questions():
-            yield from played(conversation, request, self.about(request), setting)
+        for question in self.questions():
+            yield from self.rows(conversation, question)
 
 
 def generate(
@@ -166,11 +188,15 @@ def _opened(module: ModuleType, shard: Shard, config: Mapping[str, Any]) -> mode
 
 
 def played(
-    conversation: Conversation, request: Request, samples: Sequence[Sample], setting: Setting
+    conversation: Conversation,
+    request: Request,
+    samples: Sequence[Sample],
+    setting: Setting,
+    pictures: Mapping[str, bytes] | None = None,
 ) -> Iterator[Generation]:
     """Yield the rows of one request; an error tells the sample it was met at."""
     try:
-        yield from conversation.play(request, samples, setting)
+        yield from conversation.play(request, samples, setting, pictures)
     except Exception as error:
         error.add_note(f"while answering sample {samples[0].sample_id}")
         raise

@@ -10,27 +10,57 @@ from typing import Any
 
 from gensight import measures, metrics
 from gensight.failures import class_under_truth, format_valid
-from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
+from gensight.outcomes import INFRASTRUCTURE_OUTCOMES, Outcome
 from gensight.records import Prediction, RowFile, Sample, SampleStore, Score, write_rows
 from gensight.specs.conventions import CLASSIFIER
+from gensight.stages.features import CellFeatures
+from gensight.stages.judgements import CellJudgements
 
 
 def score(
-    samples: str, predictions: Sequence[str], output: str, determinants: Mapping[str, Any]
+    samples: str,
+    predictions: Sequence[str],
+    output: str,
+    determinants: Mapping[str, Any],
+    features: Sequence[str] = (),
+    judgements: str | None = None,
 ) -> int:
     """Write a cell's scores; return their number.
 
     One prediction gives, for each fit, a row for each part (sufficient statistic) and for each
     metric. A failed answer has no raw values; its policy values come from the measure alone.
-    `predictions` are the scorer's own and, where the benchmark classifies failures, the classes.
+    `predictions` are the scorer's own and, where the benchmark classifies failures, the classes;
+    `features` the cell's and the gallery's of the scorer's encoder, `judgements` its judge's.
     """
     upstream = determinants["predictions"]
     planned = upstream["generations"]["requests"]["samples"]
     store = SampleStore(RowFile(samples, Sample, planned))
     rows = RowFile(predictions[0], Prediction, upstream)
     scorer = _Scorer(determinants, store, _classes(predictions, determinants, rows))
+    if features:
+        scorer.settings["features"] = CellFeatures(*features, determinants)
+    if judgements is not None:
+        scorer.judged = CellJudgements(judgements, determinants["judgements"])
+        scorer.settings["rubrics"] = scorer.judged.rubrics
     scores = (row for prediction in rows for row in scorer.rows(prediction))
-    return write_rows(output, Score, scores, determinants, [samples, *predictions])
+    inputs = [samples, *predictions, *features, *([judgements] if judgements else [])]
+    return write_rows(output, Score, scores, determinants, inputs)
+
+
+def score_files(files: Sequence[str], output: str, determinants: Mapping[str, Any]) -> int:
+    """Write a cell's scores from planned files, told apart by the stage that made them."""
+    by_stage: dict[str, list[str]] = {}
+    for path in files:
+        by_stage.setdefault(path.split("/")[1], []).append(path)
+    (samples,) = by_stage["samples"]
+    return score(
+        samples,
+        by_stage["predictions"],
+        output,
+        determinants,
+        features=[*by_stage.get("features", ()), *by_stage.get("galleries", ())],
+        judgements=next(iter(by_stage.get("judgements", ())), None),
+    )
 
 
 #: The classes of failure of the answers to a request, by repeat, for each sample and severity.
@@ -68,6 +98,7 @@ class _Scorer:
         self.measure = measures.load(plan["measure"])
         self.metrics: dict[str, ModuleType] = {n: metrics.load(n) for n in plan["metrics"]}
         self.settings = {**plan["settings"], **self._fitted(plan["settings"])}
+        self.judged: CellJudgements | None = None
 
     def _fitted(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return settings that the measure takes from held-out samples, where it has any."""
@@ -80,6 +111,8 @@ class _Scorer:
     def rows(self, prediction: Prediction) -> Iterator[Score]:
         """Yield every number of one prediction."""
         sample = self.store[prediction.sample_id]
+        if self.judged is not None:
+            prediction = self.judged.with_outcome(prediction)
         found = class_under_truth(_class_of(prediction, self.classes), sample)
         head = _head(replace(prediction, failure_blind=found), sample)
         try:
@@ -92,10 +125,7 @@ class _Scorer:
         self, prediction: Prediction, sample: Sample, head: Mapping[str, Any]
     ) -> Iterator[Score]:
         ok = prediction.status == "ok"
-        if ok:
-            policy = self.measure.measure(prediction, sample, self.settings)
-        else:
-            policy = self.measure.failed(sample, self.settings)
+        policy = self._policy(prediction, sample)
         if policy is None:
             untold = {**head, "status": "no_ground_truth"}
             for name in self.metrics:
@@ -105,6 +135,15 @@ class _Scorer:
             # An answer that never arrived is nobody's failure: there is no number for it.
             scored = {} if prediction.outcome in INFRASTRUCTURE_OUTCOMES else parts
             yield from self._numbers(head, fit, parts if ok else {}, scored)
+
+    def _policy(self, prediction: Prediction, sample: Sample) -> measures.PartsByFit | None:
+        """Return the parts under the failure policy; None where there is nothing to score."""
+        if prediction.outcome == Outcome.NO_SOURCE:
+            return None
+        if prediction.status != "ok":
+            return self.measure.failed(sample, self.settings)
+        measured = prediction if self.judged is None else self.judged.of(prediction)
+        return self.measure.measure(measured, sample, self.settings)
 
     def _numbers(
         self,

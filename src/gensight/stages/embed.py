@@ -1,0 +1,113 @@
+"""Embedding: what an encoder makes of the grids that were read, and of what they are compared with.
+
+A cell's features lie in a file of their own, so that a new model embeds only its own grids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gensight import encoders, images
+from gensight.pixels.grid_text import stored_grid
+from gensight.pixels.resampling import box_reduced
+from gensight.records import Candidate, Feature, Prediction, RowFile, Sample, write_rows
+from gensight.vocabulary import vocabulary
+
+#: Pictures that are held at once; how many an encoder takes together is its own setting.
+AT_ONCE = 32
+T = TypeVar("T")
+
+
+def embed(predictions: str, output: str, determinants: Mapping[str, Any]) -> int:
+    """Write the features of a cell's readings; return their number.
+
+    Readings that are not valid have none. Equal grids are embedded once.
+    """
+    rows = RowFile(predictions, Prediction, determinants["predictions"])
+    return write_rows(output, Feature, _features(rows, determinants), determinants, [predictions])
+
+
+def gallery(samples: str, output: str, determinants: Mapping[str, Any]) -> int:
+    """Write the features of a benchmark's candidates, its own first; return their number."""
+    rows = RowFile(samples, Sample, determinants["samples"])
+    evaluated = (row for row in rows if row.role == "evaluated")
+    encoder = _opened(determinants)
+    if determinants["candidates"]["template"] is None:
+        found = _pictures(evaluated, encoder, determinants)
+    else:
+        found = _texts(evaluated, encoder, determinants["candidates"])
+    return write_rows(output, Candidate, found, determinants, [samples])
+
+
+def _opened(determinants: Mapping[str, Any]) -> encoders.Encoder:
+    return encoders.open_encoder(determinants["module"], determinants["settings"], Path.cwd())
+
+
+def _features(rows: Iterable[Prediction], plan: Mapping[str, Any]) -> Iterator[Feature]:
+    encoder: encoders.Encoder | None = None
+    known: dict[str, list[float]] = {}
+    valid = (row for row in rows if row.status == "ok" and row.text is not None)
+    for some in _batches(valid, AT_ONCE):
+        new = list(dict.fromkeys(row.text for row in some if row.text not in known))
+        if new:
+            # Weights load at the first grid: a cell without one needs none.
+            encoder = encoder or _opened(plan)
+            shown = [encoders.enlarged(stored_grid(t).picture(), plan["settings"]) for t in new]
+            vectors = encoder.pictures(shown)
+            known |= dict(zip(new, vectors.tolist(), strict=True))
+        for row in some:
+            yield Feature(
+                sample_id=row.sample_id,
+                repeat=row.repeat,
+                severity=row.severity,
+                variant=row.variant,
+                vector=known[row.text],
+            )
+
+
+def _pictures(
+    samples: Iterable[Sample], encoder: encoders.Encoder, plan: Mapping[str, Any]
+) -> Iterator[Candidate]:
+    """Yield the samples' own pictures as candidates, named by sample, and each at every size.
+
+    The reduced ones are box-filtered and keep all their colours (PROTOCOLS 1.6).
+    """
+    orient, settings = plan["exif"] == "apply", plan["settings"]
+    for some in _batches(samples, AT_ONCE):
+        shown = [
+            images.decode_rgb(row.image["bytes"], matte=(255, 255, 255), orient=orient)
+            for row in some
+        ]
+        for row, vector in zip(some, encoder.pictures(shown).tolist(), strict=True):
+            yield Candidate(name=row.sample_id, narrow=True, vector=vector)
+        for size in plan["sizes"]:
+            small = [encoders.enlarged(box_reduced(rgb, size), settings) for rgb in shown]
+            for row, vector in zip(some, encoder.pictures(small).tolist(), strict=True):
+                yield Candidate(name=row.sample_id, narrow=False, size=size, vector=vector)
+
+
+def _texts(
+    samples: Iterable[Sample], encoder: encoders.Encoder, candidates: Mapping[str, Any]
+) -> Iterator[Candidate]:
+    """Yield texts about labels as candidates, named by label: the samples', then the others."""
+    own = list(dict.fromkeys(row.query for row in samples if row.query is not None))
+    others = []
+    if candidates["vocabulary"] is not None:
+        others = [one.label for one in vocabulary() if one.label not in own]
+    labels = [*own, *others]
+    texts = [candidates["template"].replace("{label}", label) for label in labels]
+    for place, (label, vector) in enumerate(
+        zip(labels, encoder.texts(texts).tolist(), strict=True)
+    ):
+        yield Candidate(name=label, narrow=place < len(own), vector=vector)
+
+
+def _batches(rows: Iterable[T], size: int) -> Iterator[Sequence[T]]:
+    iterator = iter(rows)
+    while some := list(islice(iterator, size)):
+        yield some

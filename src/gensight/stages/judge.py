@@ -1,0 +1,247 @@
+"""Judging: models give points to what was read of a cell's answers, by rubrics, through the ledger.
+
+What a judge is asked is rendered here, from rubric, sample and reading (DESIGN 3). Equal readings
+of one answer are judged once, whatever variants they are of; equal questions are asked once, for
+their key is the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from gensight.judges import replies
+from gensight.judges.attempts import Attempt, first_attempts, next_attempt
+from gensight.judges.pictures import Shown
+from gensight.judges.questions import JudgeQuestion, questions
+from gensight.models import Turn
+from gensight.outcomes import INFRASTRUCTURE_OUTCOMES, Outcome
+from gensight.pixels.grid_text import stored_grid
+from gensight.records import (
+    Generation,
+    Judgement,
+    Notes,
+    Prediction,
+    RowFile,
+    Sample,
+    SampleStore,
+    write_rows,
+)
+from gensight.runner.conversation import Conversation, Setting
+from gensight.runner.here import HereAsker
+from gensight.specs.judge import JudgeSpec
+from gensight.specs.rubric import RubricSpec
+from gensight.stages.gaps import without_gaps
+from gensight.stages.generate import Counts, conversation_of, played
+
+
+class Judged(NamedTuple):
+    """One reading of one answer, and the variants that read the same."""
+
+    prediction: Prediction
+    variants: tuple[str, ...]
+
+
+class Asked(NamedTuple):
+    """A question to a judge about one reading, and the attempt that begins a run of it."""
+
+    judged: Judged
+    question: JudgeQuestion
+    attempt: Attempt
+
+
+class Reply(NamedTuple):
+    """What came of one attempt of a model: the row that the runner keeps, and its verdict."""
+
+    model: str
+    asked: Asked
+    row: Generation
+    verdict: replies.Verdict
+
+
+@dataclass(frozen=True)
+class JudgeShard:
+    """The questions of one judging model about one cell; `plan` is what the runner asks it by."""
+
+    predictions: RowFile[Prediction]
+    samples: SampleStore
+    determinants: Mapping[str, Any]
+    plan: Mapping[str, Any]
+    judge: JudgeSpec
+    rubrics: Mapping[str, RubricSpec]
+    guard: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @classmethod
+    def of(cls, samples: str, predictions: str, plan: Mapping[str, Any], model: str) -> JudgeShard:
+        """Open the files of a cell for one of its judges; errors as `RowFile`."""
+        upstream = plan["predictions"]
+        planned = upstream["generations"]["requests"]
+        display = {"display": {"label": plan["judge"]}}
+        return cls(
+            predictions=RowFile(predictions, Prediction, upstream),
+            samples=SampleStore(RowFile(samples, Sample, planned["samples"])),
+            determinants=plan,
+            plan={**plan["models"][model], "requests": planned, "exif": plan["exif"]},
+            judge=JudgeSpec.model_validate({**plan["spec"], **display}),
+            rubrics={
+                name: RubricSpec.model_validate(rubric) for name, rubric in plan["rubrics"].items()
+            },
+        )
+
+    def questions(self) -> Iterator[Asked]:
+        """Yield what begins every run of every question about every valid reading, by rank."""
+        for judged in _readings(self.predictions):
+            sample = self._sample(judged.prediction.sample_id)
+            for name, rubric in self.rubrics.items():
+                shown = Shown.of_grid(stored_grid(judged.prediction.text or ""), rubric.pictures)
+                for question in questions(name, rubric, sample, shown):
+                    for attempt in first_attempts(self.judge, sample.sample_id):
+                        yield Asked(judged, question, attempt)
+
+    def rows(self, conversation: Conversation, asked: Asked) -> Iterator[Generation]:
+        """Yield the rows of one run: of its first attempt, and of every re-ask."""
+        return (reply.row for reply in self.replies(conversation, asked))
+
+    def replies(self, conversation: Conversation, asked: Asked) -> Iterator[Reply]:
+        """Yield the replies of one run, in the order in which they were asked for."""
+        question, attempt = asked.question, asked.attempt
+        about = [self._sample(asked.judged.prediction.sample_id)]
+        rubric = self.rubrics[question.rubric]
+        following: Attempt | None = attempt
+        while following is not None:
+            setting = Setting(repeat=following.repeat)
+            found = played(conversation, question.request, about, setting, question.pictures)
+            *_, row = found
+            verdict = replies.judge(row.outcome, row.text, rubric, self.judge.reading)
+            put = Asked(asked.judged, question, following)
+            yield Reply(self.plan["model"], put, row, verdict)
+            following = next_attempt(following, verdict, self.judge)
+
+    def first_turn(self, conversation: Conversation, asked: Asked) -> Turn:
+        """Return the turn of a question as it is asked."""
+        setting = Setting(repeat=asked.attempt.repeat)
+        about = [self._sample(asked.judged.prediction.sample_id)]
+        question = asked.question
+        return conversation.first_question(
+            question.request, about, setting, question.pictures
+        ).turn
+
+    def turns(self, asked: Asked) -> int:
+        """Return 1: a judge is asked in one turn."""
+        return 1
+
+    def _sample(self, sample_id: str) -> Sample:
+        with self.guard:  # a reader of Parquet files serves one thread at a time
+            return self.samples[sample_id]
+
+
+def judge(
+    samples: str,
+    predictions: str,
+    output: str,
+    ledger: str,
+    determinants: Mapping[str, Any],
+    config: Mapping[str, Any] | None = None,
+) -> Counts:
+    """Write what all models of a judge say of a cell's readings.
+
+    Rerunning is harmless: replies that the ledger holds are replayed. A reading that is not valid
+    is not judged.
+
+    Raises:
+        BudgetError, ParkedError: a hosted judge cannot be asked.
+        UnresolvedError: questions got no reply, and the config does not keep such gaps.
+    """
+    shards = [
+        JudgeShard.of(samples, predictions, determinants, model)
+        for model in determinants["models"]
+    ]
+    talks = [(shard, conversation_of(shard, ledger, config or {})) for shard in shards]
+    asked = 0
+    for shard, conversation in talks:
+        if conversation.is_hosted:
+            from gensight.stages.buy import buy
+
+            asked += buy(shard, conversation, config or {})
+    keeps = (config or {}).get("unresolved") == "keep"
+    cell = "/".join([determinants["judge"], *output.split("/")[2:5]])
+    found = (reply for shard, talk in talks for reply in _all_replies(shard, talk))
+    kept = without_gaps(found, cell, keeps=keeps, row_of=lambda reply: reply.row)
+    rows = (row for reply in kept for row in _judgements(reply))
+    inputs = [samples, predictions]
+    try:
+        number = write_rows(output, Judgement, rows, determinants, inputs, note=_note)
+    finally:
+        for _, conversation in talks:
+            if isinstance(conversation.asker, HereAsker):
+                asked += conversation.asker.asked
+                conversation.asker.close()
+    return Counts(number, asked)
+
+
+def _all_replies(shard: JudgeShard, conversation: Conversation) -> Iterator[Reply]:
+    for asked in shard.questions():
+        yield from shard.replies(conversation, asked)
+
+
+def _readings(rows: RowFile[Prediction]) -> Iterator[Judged]:
+    """Yield the valid readings; variants of one answer that read the same are one."""
+    before: list[Prediction] = []
+    for row in rows:
+        if before and _answer(before[0]) != _answer(row):
+            yield from _alike(before)
+            before = []
+        before.append(row)
+    yield from _alike(before)
+
+
+def _answer(row: Prediction) -> tuple[Any, ...]:
+    return row.sample_id, row.repeat, row.severity
+
+
+def _alike(rows: Sequence[Prediction]) -> Iterator[Judged]:
+    by_text: dict[str, list[Prediction]] = {}
+    for row in rows:
+        if row.status == "ok" and row.text is not None:
+            by_text.setdefault(row.text, []).append(row)
+    for same in by_text.values():
+        yield Judged(same[0], tuple(row.variant for row in same))
+
+
+def _judgements(reply: Reply) -> Iterator[Judgement]:
+    """Yield a reply as rows, one for each variant that read what was judged."""
+    model, (judged, question, attempt), row, verdict = reply
+    for variant in judged.variants:
+        yield Judgement(
+            sample_id=judged.prediction.sample_id,
+            repeat=judged.prediction.repeat,
+            severity=judged.prediction.severity,
+            variant=variant,
+            unit=question.unit,
+            rubric=question.rubric,
+            judge_model=model,
+            run=attempt.run,
+            reask=attempt.reask,
+            rescored=attempt.rescored,
+            request_key=row.request_key,
+            judge_outcome=row.outcome,
+            status=verdict.status,
+            reason=verdict.reason,
+            points={k: float(v) for k, v in verdict.points.items()} or None,
+            notes=dict(verdict.notes) or None,
+            text=row.text,
+            answered_model=row.answered_model,
+            latency_s=row.latency_s,
+            cost_usd=row.cost_usd,
+            usage=row.usage,
+        )
+
+
+def _note(row: Judgement, notes: Notes) -> None:
+    """Write down what a file of judgements says of one of its rows."""
+    if row.judge_outcome in INFRASTRUCTURE_OUTCOMES:
+        notes.gaps[row.judge_outcome] += 1
+    elif row.answered_model is not None and row.judge_outcome != Outcome.NOT_RUN:
+        notes.answered.add(row.answered_model)
