@@ -19,6 +19,7 @@ from gensight.measures._repetition import autocorrelation, peak, repetition
 from gensight.pixels.methods import pixelated
 from gensight.pixels.palette_grid import PaletteGrid
 from gensight.records import Prediction, Sample
+from gensight.statistics.cells import ColumnParts, cell_of
 
 SAMPLE = Sample(sample_id="s", rank=0, cluster_id="c", image={}, width=8, height=8)
 FLAGS = ("collapsed", "repeated", "missing_subject", "flat")
@@ -282,7 +283,7 @@ def test_a_real_pixelation_that_is_enlarged_or_tiled_does(name):
 
 
 def test_shares_are_of_grids_and_failed_answers_say_nothing():
-    assert grid_failures.failed(SAMPLE, {}) == {None: {}}
+    assert grid_failures.failed(SAMPLE, {}) == {None: {"grid": 0}}
     rows = [
         looks(enlarged(drawing(8), 8)),
         looks(tiled(8)),
@@ -300,6 +301,17 @@ def test_shares_are_of_grids_and_failed_answers_say_nothing():
     }
     for name, value in expected.items():
         assert metrics.load(name).aggregate(parts) == pytest.approx(value), name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["collapsed_share", "mean_collapse_factor", "repeated_pattern_share", "missing_subject_share"],
+)
+def test_a_model_that_never_draws_a_grid_has_no_shares(name):
+    parts = {"grid": [0.0, 0.0, 0.0]}
+    model = ColumnParts(parts, ["a", "b", "c"], ["a", "b", "c"])
+    assert metrics.load(name).aggregate(parts) is None
+    assert cell_of(metrics.load(name), model).clusters is None
 
 
 def test_every_threshold_decides():

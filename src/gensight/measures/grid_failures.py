@@ -18,8 +18,9 @@ the three. The rules are ours (R-PB-37), their thresholds settings with `assumed
 
 They say how a grid looks, not whether that is wrong: a drawing of few straight lines is made of
 blocks, and a fence, a keyboard or a chessboard does repeat. So no model is ranked by them; compare
-with what they find in the baselines' grids of the same sources. An answer without a grid says
-nothing of this kind: the shares are of grids, beside `valid_grid_share`. No truth is needed.
+with what they find in the baselines' grids of the same sources. An answer without a grid has no
+looks, only the part `grid` of 0: the shares are of grids, beside `valid_grid_share`. No truth is
+needed.
 """
 
 from __future__ import annotations
@@ -56,21 +57,21 @@ def measure(
 ) -> PartsByFit | None:
     """Return what the rules find in a grid.
 
-    Parts: collapsed, repeated, missing_subject, flat (0 or 1), foreground_share (0 to 1) and, of a
-    grid of several colours, collapse_factor (from 1) and repetition (0 to 1).
+    Parts: grid (1), collapsed, repeated, missing_subject, flat (0 or 1), foreground_share (0 to 1)
+    and, of a grid of several colours, collapse_factor (from 1) and repetition (0 to 1).
     """
     checked = complete(settings, DEFAULTS, FAILURE_POLICIES)
-    return {None: looks_of(grid_of(prediction, sample), checked)}
+    return {None: {"grid": 1.0, **looks_of(grid_of(prediction, sample), checked)}}
 
 
 def failed(sample: Sample, settings: Mapping[str, Any]) -> PartsByFit | None:
-    """Return no parts: an answer without a grid does not look like anything."""
+    """Return grid (0) alone: an answer without one does not look like anything."""
     complete(settings, DEFAULTS, FAILURE_POLICIES)
-    return {None: {}}
+    return {None: {"grid": 0.0}}
 
 
 def looks_of(grid: PaletteGrid, settings: Mapping[str, Any]) -> Parts:
-    """Return the parts of a grid under complete settings."""
+    """Return what the rules find in a grid, as parts, under complete settings."""
     codes = colour_codes(grid)
     share = foreground_share(grid, settings["assumed_background_distance"])
     parts = {
