@@ -26,9 +26,13 @@ class Gallery:
     vectors: np.ndarray
     answer: np.ndarray | None
     narrow: np.ndarray | None = None
+    small: dict = dataclasses.field(default_factory=dict)
 
     def of(self, prediction):
         return self.answer
+
+    def reduced(self, sample_id):
+        return self.small.get(sample_id)
 
 
 def gallery(names, cosines, narrow=None):
@@ -212,6 +216,16 @@ def test_failed_answers_miss_and_have_no_rank():
         "candidates": 3,
     }
     assert set(measured(features, hyponyms=True)) == set(parts) | {"rank"}
+
+
+def test_the_ceiling_is_the_sample_s_own_picture_in_as_many_cells():
+    features = gallery(["i1", "i2"], [0.6, 1.0])
+    features.small = {"i1": features.vectors[1]}
+    ceiling = pytest.approx(0.6, abs=1e-7)
+    assert measured(features, sample_of(None, "i1"), target="sample")["ceiling_cosine"] == ceiling
+    assert missed(features, sample_of(None, "i1"), target="sample")["ceiling_cosine"] == ceiling
+    assert "ceiling_cosine" not in measured(features, sample_of(None, "i2"), target="sample")
+    assert "ceiling_cosine" not in missed(features, sample_of(None, "i2"), target="sample")
 
 
 def test_scores_over_samples_by_hand():

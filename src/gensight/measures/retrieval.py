@@ -58,6 +58,9 @@ class Features(Protocol):
     def of(self, prediction: Prediction) -> np.ndarray | None:
         """Return the vector of an answer, float32 (d,), None where it has none."""
 
+    def reduced(self, sample_id: str) -> np.ndarray | None:
+        """Return that of the sample's own picture in as many cells as the answer, if known."""
+
 
 def measure(
     prediction: Prediction, sample: Sample, settings: Mapping[str, Any]
@@ -65,7 +68,8 @@ def measure(
     """Rank the target among the pool; None where the pool does not hold it.
 
     Parts: hit (0 or 1), rank (from 1), paired_cosine, candidates (their number),
-    mismatched_cosine, the mean over the pool's other rows, where there are any, and, with
+    mismatched_cosine, the mean over the pool's other rows, where there are any, ceiling_cosine,
+    the target's with its own picture reduced to as many cells, where that is known, and, with
     `hyponyms`, tolerant_hit (0 or 1).
 
     Raises:
@@ -79,6 +83,7 @@ def measure(
     found = cosines(_vector(prediction, sample, checked["features"]), pool.vectors)
     parts = {"rank": float(rank_of(found, place)), **_cosine_parts(found, place)}
     parts["hit"] = float(is_hit(found, [place]))
+    parts |= _ceiling(sample, checked["features"], pool.vectors[place])
     if checked["hyponyms"]:
         accepted = [place, *_places_of_kinds(sample, pool.names)]
         parts["tolerant_hit"] = float(is_hit(found, accepted))
@@ -86,16 +91,20 @@ def measure(
 
 
 def failed(sample: Sample, settings: Mapping[str, Any]) -> PartsByFit | None:
-    """Score a failed answer as a miss with cosines of 0; None where the pool lacks the target."""
+    """Score a failed answer as a miss with cosines of 0; None where the pool lacks the target.
+
+    The ceiling is the sample's, not the answer's, and stays what it is.
+    """
     checked, pool = _pool(settings)
-    if _place(sample, checked, pool.names) is None:
+    place = _place(sample, checked, pool.names)
+    if place is None:
         return None
     parts = {"hit": 0.0, "paired_cosine": 0.0, "candidates": float(len(pool.names))}
     if len(pool.names) > 1:
         parts["mismatched_cosine"] = 0.0
     if checked["hyponyms"]:
         parts["tolerant_hit"] = 0.0
-    return {None: parts}
+    return {None: parts | _ceiling(sample, checked["features"], pool.vectors[place])}
 
 
 def cosines(vector: np.ndarray, gallery: np.ndarray) -> np.ndarray:
@@ -204,6 +213,12 @@ def _cosine_parts(found: np.ndarray, place: int) -> Parts:
         known = others[~np.isnan(others)]
         parts["mismatched_cosine"] = float(known.mean()) if known.size else 0.0
     return parts
+
+
+def _ceiling(sample: Sample, features: Features, target: np.ndarray) -> Parts:
+    """Return the cosine of a sample's reduced picture with its own row, where there is one."""
+    reduced = features.reduced(sample.sample_id)
+    return {} if reduced is None else {"ceiling_cosine": _number(cosines(reduced, target[None])[0])}
 
 
 def _number(value: float) -> float:
