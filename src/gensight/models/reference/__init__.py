@@ -5,6 +5,9 @@
     planner       the two-turn oracle: names a box first, then paints only the box it is shown
     teller        one scripted text model: knows the truth, and miscounts and rambles by a rule
     examiner      a scripted judge: points for likeness to the sample's drawing; no VLM
+    drawer        pixelates the sample's drawing; with `grid_disturbance` spoilt
+    flat_grid     a grid of one grey `level`;  noise_grid  cells dealt by chance
+    first_option  the first letter of every choice
     echo          returns the input, byte for byte;  echo_grey  returns it in grey
     constant      a uniform picture of one grey `level`
     salient       the part of the picture that differs most from its border: sees, understands not
@@ -38,12 +41,17 @@ DEFAULTS = {
     "depth_code": "depth",
     "bit_depth": 8,
     "level": 255,
+    "grid_disturbance": None,
 }
 METHODS = {
     "oracle": ["disturbance", "severities", "depth_code", "bit_depth"],
     "planner": [],
     "teller": [],
     "examiner": [],
+    "drawer": ["grid_disturbance", "severities"],
+    "flat_grid": ["level"],
+    "noise_grid": [],
+    "first_option": [],
     "echo": [],
     "echo_grey": [],
     "constant": ["level"],
@@ -57,6 +65,7 @@ CHOICES = {
     "disturbance": [None, "shift", "scale", "blur", "jpeg", "noise", "hue"],
     "depth_code": ["depth", "disparity", "log"],
     "bit_depth": [8, 16],
+    "grid_disturbance": [None, "collapse", "turn", "fade"],
 }
 
 
@@ -93,7 +102,8 @@ def complete(generation: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_disturbance(settings: Mapping[str, Any]) -> None:
     """Severities need a disturbance to be severities of, and JPEG has no 16-bit pictures."""
-    if settings["severities"] and settings["disturbance"] is None:
+    spoilt = settings["disturbance"] or settings["grid_disturbance"]
+    if settings["severities"] and spoilt is None:
         raise SpecError("generation: severities: name the disturbance they belong to, or drop them")
     for severity in settings["severities"]:
         if isinstance(severity, bool) or not isinstance(severity, int | float) or severity < 0:
@@ -104,6 +114,7 @@ def _check_disturbance(settings: Mapping[str, Any]) -> None:
 
 def _constructors() -> dict[str, Callable[..., Adapter]]:
     from gensight.models.reference import (
+        drawers,
         examiner,
         floors,
         oracle,
@@ -118,6 +129,10 @@ def _constructors() -> dict[str, Callable[..., Adapter]]:
         "planner": planner.Planner,
         "teller": teller.Teller,
         "examiner": examiner.Examiner,
+        "drawer": drawers.Drawer,
+        "flat_grid": drawers.FlatGrid,
+        "noise_grid": drawers.NoiseGrid,
+        "first_option": drawers.FirstOption,
         "echo": floors.Echo,
         "echo_grey": floors.EchoGrey,
         "constant": floors.Constant,

@@ -27,7 +27,7 @@ def truth_as_text(truth: Sample, content: str) -> str:
         return str(truth_field(truth, "target_count"))
     if content == "bounding_box":
         return box_text(images.decode_mask(truth_field(truth, "target_mask")))
-    if content == "free" and truth.target_text is not None:
+    if content in ("free", "letter") and truth.target_text is not None:
         return truth.target_text
     raise GensightError(
         f"sample '{truth.sample_id}': there is no true answer to a text of content '{content}'"
