@@ -11,7 +11,7 @@ ON_DISK = [n for n in declared.names("datasets") if "FOLDER" in declared.constan
 
 def test_only_what_is_known_to_be_free_is_shown():
     shown = {tag for tag in LICENCES if may_show(tag)}
-    assert shown == {"gensight", "middlebury", "diode", "kitti"}
+    assert shown == {"gensight", "middlebury", "diode", "kitti", "noto_emoji"}
 
 
 @pytest.mark.parametrize("tag", [None, "", "Apache-2.0", "DIODE", "nobody knows"])
