@@ -102,8 +102,18 @@ class Cells:
         return [name for name in self._needed() if name in self.project.sweeps]
 
     def aggregates(self) -> list[str]:
-        """Return the aggregates that the run's tables and figures are about, each once."""
-        return [name for name in self._needed() if name in self.project.aggregates]
+        """Return the aggregates that the run's reports are about, each behind those it needs."""
+        found: dict[str, None] = {}
+
+        def add(name: str) -> None:
+            for other in self.project.aggregates[name].aggregates:
+                add(other)
+            found[name] = None
+
+        for name in self._needed():
+            if name in self.project.aggregates:
+                add(name)
+        return list(found)
 
     def _needed(self) -> list[str]:
         needed = [name for table in self.run.tables for name in self.tables_needs(table)]

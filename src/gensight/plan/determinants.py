@@ -334,7 +334,7 @@ class Determinants(Cells):
     def aggregate(self, aggregate: str) -> dict[str, Any]:
         """Return what determines an aggregate: its spec and the scores that it is made from."""
         spec = self.project.aggregates[aggregate]
-        cells = [c for name in spec.benchmarks for c in self.cells(name) if c.benchmark == name]
+        cells = [cell for name in spec.benchmarks for cell in self.cells(name)]
         wanted = {(n.benchmark, n.prompt, n.scorer) for n in spec.numbers.values()}
         pairs = [
             (cell, scorer)
@@ -351,6 +351,7 @@ class Determinants(Cells):
                 paths.score_path(cell, scorer): digest_of(self.score(cell, scorer))
                 for cell, scorer in pairs
             },
+            "aggregates": {name: digest_of(self.aggregate(name)) for name in spec.aggregates},
             "roles": {name: model.role for name, model in models.items()},
             "failed_above": {n: m.failed_above for n, m in models.items() if m.role == "measured"},
             "groups": {n: m.display.group for n, m in models.items() if m.role == "measured"},
@@ -411,7 +412,7 @@ class Determinants(Cells):
         benchmarks = [name for name in needs if name in self.project.benchmarks]
         sweeps = [name for name in needs if name in self.project.sweeps]
         aggregates = [name for name in needs if name in self.project.aggregates]
-        below = [n for a in aggregates for n in self.project.aggregates[a].benchmarks]
+        below = [n for a in aggregates for n in self.project.aggregated(a)]
         shown = list(dict.fromkeys([*benchmarks, *below]))
         models = {cell.model for name in shown for cell in self.cells(name)}
         if self.run.published != "hide":

@@ -215,7 +215,7 @@ class Plan(Determinants):
                 paths.aggregate_path(aggregate),
                 "aggregates",
                 determinants,
-                tuple(determinants["scores"]),
+                (*determinants["scores"], *map(paths.aggregate_path, determinants["aggregates"])),
             )
         for table in self.run.tables:
             inputs = tuple(self.source_file(name) for name in self.tables_needs(table))

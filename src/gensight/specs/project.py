@@ -98,6 +98,12 @@ class Project:
         """Return the models that the run lists under this name, or none."""
         return self.config.run.subjects.get(name, [])
 
+    def aggregated(self, aggregate: str) -> list[str]:
+        """Return the benchmarks that an aggregate is made from, through others as well."""
+        spec = self.aggregates[aggregate]
+        below = [name for other in spec.aggregates for name in self.aggregated(other)]
+        return list(dict.fromkeys([*spec.benchmarks, *below]))
+
     def data_folder(self, module: str) -> Path:
         """Return where the files of a data set module are looked for."""
         return data_folder(self.config.model_dump(), self.root, module)
