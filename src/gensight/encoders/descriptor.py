@@ -102,7 +102,10 @@ class Descriptor:
         return canonical_json({"weights": None, "libraries": {"scikit-image": _version()}})
 
     def pictures(self, pictures: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the vectors of pictures, as `Encoder.pictures`; none of them is ever zero."""
+        """Return the vectors of pictures, as `Encoder.pictures`.
+
+        None is zero as long as colours have a share: every picture has some.
+        """
         where = "encoder descriptor"
         rows = [self._row(picture) for picture in checked(pictures, where)]
         return unit(np.array(rows).reshape(len(rows), self.dimensions), where)
