@@ -152,6 +152,26 @@ def test_best_is_among_measured_rows_of_a_group(higher, values, best):
     assert {model for model in values if cells(table, model)[0].best} == best
 
 
+def test_top_two_underlines_the_second_as_printed_and_ties_share_a_mark():
+    values = {"alpha": 0.70, "beta": 0.7004, "gamma": 0.60, "cited": 0.99, "oracle": 1.0}
+    rows = [summary(model, value) for model, value in values.items()]
+    models = {**MODELS, "delta": {"label": "Delta", "group": "generalist", "order": 4}}
+    table = build([*rows, summary("delta", 0.50)], spec(bold="top_two"), models)
+    found = {m: cells(table, m)[0] for m in (*values, "delta")}
+    assert {m for m, cell in found.items() if cell.best} == {"alpha", "beta"}
+    assert {m for m, cell in found.items() if cell.leading} == {"gamma"}
+    note = "Bold: best measured row of its group, as printed; underlined: the second."
+    assert note in table.notes
+
+
+def test_a_flag_of_a_whole_column_is_said_once():
+    flag = "min-max over 2 rows: another set of rows changes it"
+    rows = [summary(m, 0.5, uncertainty_flag=flag) for m in ("alpha", "beta")]
+    assert f"{flag}: Scenes gIoU." in build(rows).notes
+    rows[1] = summary("beta", 0.6)
+    assert f"{flag}: Alpha (Scenes gIoU)." in build(rows).notes
+
+
 def test_best_is_decided_within_each_group():
     models = {name: MODELS["alpha"] | {"group": name[0]} for name in ("a1", "a2", "b1", "b2")}
     values = {"a1": 0.9, "a2": 0.8, "b1": 0.5, "b2": 0.4}

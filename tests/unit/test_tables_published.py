@@ -11,7 +11,7 @@ import yaml
 from gensight import published
 from gensight.errors import RecordError
 from gensight.records import Summary
-from gensight.specs.base import load_spec
+from gensight.specs.base import load_spec, parse
 from gensight.specs.model import ModelSpec
 from gensight.specs.tables import TableSpec
 from gensight.tables import ModelInfo, RunFacts, build_table, render_csv, render_markdown
@@ -163,3 +163,31 @@ def test_a_model_that_the_paper_does_not_print_has_no_cell_of_it():
     row = table.groups[0].rows[0]
     assert [cell.kind for cell in row.cells] == ["not_applicable", "number", "number"]
     assert row.cells[1].printed == "37.99"
+
+
+def test_rows_about_other_benchmarks_than_their_columns_cite_their_own():
+    content = {
+        "title": "T",
+        "caption": "C.",
+        "label": "tab:t",
+        "published": {"paper": "pixelbench", "table": 4},
+        "rows": {
+            "entries": [
+                {"label": "text", "published_benchmark": "Understanding–T2P"},
+                {"label": "image", "published_benchmark": "Understanding–I2P (w/o DeepSeek)"},
+            ]
+        },
+        "columns": [
+            {
+                "benchmark": "together",
+                "scorer": "aggregate",
+                "metric": "pearson",
+                "header": "r",
+                "published": {"metric": "pearson"},
+            }
+        ],
+    }
+    spec = parse("x.yaml", TableSpec, content)
+    cited = Citations("pixelbench", 4, published.load("pixelbench", 4, ROOT))
+    table = build_table(spec, [], {}, {}, FACTS, (), cited)
+    assert [row.cells[0].printed for row in table.groups[0].rows] == ["0.871", "0.930"]

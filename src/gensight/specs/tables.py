@@ -96,7 +96,8 @@ class GroupSpec(Spec):
 class EntrySpec(Spec):
     """A row that is no model: the keys of every column that it replaces, and of their citation.
 
-    `highlight` marks the default setting of an ablation.
+    `published` are keys of the citation's setting; its metric and benchmark are named as well where
+    a row is about others than its columns. `highlight` marks the default setting of an ablation.
     """
 
     label: str
@@ -104,6 +105,7 @@ class EntrySpec(Spec):
     select: dict[str, str | None] = Field(default_factory=dict)
     published: dict[str, str] = Field(default_factory=dict)
     published_metric: str | None = None
+    published_benchmark: str | None = None
     decimals: int | None = Field(default=None, ge=0, le=6)
     highlight: bool = False
 
@@ -135,11 +137,11 @@ class TableOptionsSpec(Spec):
 
     `bold: best_set` prints every row that may be best, by its simultaneous rank interval within its
     group, in bold, and underlines the best number; `best_per_group` goes by the printed numbers
-    alone. `show_rank` prints the interval of ranks, `smallest_difference` what these
-    samples can just tell between models of a group, or between variants or prompts of one model (in
-    the notes). `failed_above` overrides, for every measured row, the share of
-    format-invalid answers beyond which a cell prints x; null keeps each model's own. Reference rows
-    never print x.
+    alone, and so does `top_two`, which underlines the second, as papers do. `show_rank` prints the
+    interval of ranks, `smallest_difference` what these samples can just tell between models of a
+    group, or between variants or prompts of one model (in the notes). `failed_above` overrides, for
+    every measured row, the share of format-invalid answers beyond which a cell prints x; null keeps
+    each model's own. Reference rows never print x.
     """
 
     show_floor_ceiling: bool = True
@@ -148,7 +150,7 @@ class TableOptionsSpec(Spec):
     show_gain: bool = False
     show_rank: bool = False
     smallest_difference: Literal["none", "models", "variants", "prompts"] = "none"
-    bold: Literal["best_set", "best_per_group", "none"] = "best_per_group"
+    bold: Literal["best_set", "best_per_group", "top_two", "none"] = "best_per_group"
     severity: Literal["rows", "hide"] = "rows"
     failed_above: float | None = Field(default=None, gt=0, le=1)
 
@@ -160,8 +162,42 @@ class CitedTableSpec(Spec):
     table: int = Field(ge=1)
 
 
+class ListedColumnSpec(Spec):
+    """A column of a listing: a field of its entries, and what stands above it."""
+
+    field: str
+    header: str
+
+
+class ListingSpec(Spec):
+    """Entries of a file of this checkout, printed as they stand: settings, or a list of labels.
+
+    `file` is a CSV file, or null for the printed table that `published` names; then an entry is a
+    model, its fields are the settings and metrics of its cells. `where` keeps the entries whose
+    fields have these values, `order: length` sorts them by the length of `label`, and `group` is
+    the field by which they form blocks. Each entry is a row that begins with `label` and has
+    `columns`; or, with `across`, so many stand side by side, filled from top to bottom, as `entry`
+    words them.
+    """
+
+    file: str | None = Field(default=None, pattern=r"^resources/[a-z0-9_/]+\.csv$")
+    where: dict[str, str] = Field(default_factory=dict)
+    order: Literal["file", "length"] = "file"
+    label: str
+    group: str | None = None
+    columns: list[ListedColumnSpec] = Field(default_factory=list)
+    across: int | None = Field(default=None, ge=1, le=12)
+    entry: str = "{id} {label}"
+
+    @model_validator(mode="after")
+    def _has_one_layout(self) -> ListingSpec:
+        if bool(self.columns) == (self.across is not None):
+            raise ValueError("a listing has columns, or a number of entries across")
+        return self
+
+
 class TableSpec(Spec):
-    """One table: its words, its rows, its columns and its options."""
+    """One table: its words, its rows, its columns and its options; or a listing in their place."""
 
     title: str
     caption: str
@@ -169,9 +205,25 @@ class TableSpec(Spec):
     subjects: str | None = Field(default=None, pattern=NAME_PATTERN)
     published: CitedTableSpec | None = None
     rows: RowsSpec = RowsSpec()
-    columns: list[ColumnSpec] = Field(min_length=1)
+    columns: list[ColumnSpec] = Field(default_factory=list, min_length=1)
+    listing: ListingSpec | None = None
     options: TableOptionsSpec = TableOptionsSpec()
     notes: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _has_columns_or_is_a_listing(self) -> TableSpec:
+        if bool(self.columns) == (self.listing is not None):
+            raise ValueError("a table has columns, or it is a listing")
+        if self.listing is not None and self.listed_file is None:
+            raise ValueError("listing: name its file, or the printed table under `published`")
+        return self
+
+    @property
+    def listed_file(self) -> str | None:
+        """Return the file that a listing prints, None where the table is none."""
+        if self.listing is None or self.listing.file is not None or self.published is None:
+            return self.listing.file if self.listing is not None else None
+        return f"resources/published/{self.published.paper}_table_{self.published.table}.csv"
 
     @model_validator(mode="after")
     def _subjects_are_named(self) -> TableSpec:

@@ -15,8 +15,11 @@ from gensight.specs.tables import TableSpec
 from gensight.tables import (
     ModelInfo,
     RunFacts,
+    Table,
     all_document,
+    build_listing,
     build_table,
+    read_entries,
     render_csv,
     render_markdown,
     render_tex,
@@ -35,21 +38,27 @@ def tabulate(summaries: Sequence[str], output: str, determinants: Mapping[str, A
     spec = TableSpec.model_validate(plan["spec"])
     if plan["published"] is not None and plan["published"]["how"] == "only":
         spec = _as_printed(spec)
-    labels = {name: entry["label"] for name, entry in plan["benchmarks"].items()}
-    table = build_table(
-        spec,
-        rows,
-        {name: _info(entry, plan, labels) for name, entry in plan["models"].items()},
-        labels,
-        RunFacts(name=plan["run"], mark=_mark(summaries, plan), protocol=tuple(plan["protocol"])),
-        plan["subjects"],
-        _citations(spec, plan),
+    facts = RunFacts(
+        name=plan["run"], mark=_mark(summaries, plan), protocol=tuple(plan["protocol"])
     )
+    if spec.listing is not None:
+        table = build_listing(spec, read_entries(spec, Path.cwd()), facts)
+    else:
+        table = _built(spec, rows, facts, plan)
     tex = Path(output)
     # The .tex carries the mark by which the three are known, so it is written last.
     write_text(tex.with_suffix(".csv"), render_csv(table))
     write_text(tex.with_suffix(".md"), render_markdown(table))
     write_text(tex, render_tex(table))
+
+
+def _built(
+    spec: TableSpec, rows: Sequence[Summary], facts: RunFacts, plan: Mapping[str, Any]
+) -> Table:
+    labels = {name: entry["label"] for name, entry in plan["benchmarks"].items()}
+    models = {name: _info(entry, plan, labels) for name, entry in plan["models"].items()}
+    citations = _citations(spec, plan)
+    return build_table(spec, rows, models, labels, facts, plan["subjects"], citations)
 
 
 def collect_tables(tables: Sequence[str], output: str, determinants: Mapping[str, Any]) -> None:

@@ -86,4 +86,5 @@ def _with_best(rows: list[Row], material: Material) -> list[Row]:
     if bold == "best_set":
         return mark_best_set(rows, columns)
     infos = [material.infos[row.model] for row in rows]
-    return mark_best(rows, infos, columns, [column.higher_is_better for column in material.columns])
+    directions = [column.higher_is_better for column in material.columns]
+    return mark_best(rows, infos, columns, directions, second=bold == "top_two")

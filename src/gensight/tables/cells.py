@@ -67,7 +67,8 @@ class Cell:
 
     `kind` is `number`, `failed` (x: the format was not followed), `incomplete` (answers that
     never arrived: no number is shown), `undefined` (summarised, but the statistic has no value),
-    `not_applicable` (the model does not do this) or `words` (answers read / answers scored, ranks).
+    `not_applicable` (the model does not do this), `words` (answers read / answers scored, ranks) or
+    `text` (an entry of a listing).
     `number` is unrounded and unscaled; `printed` is that number rounded, or the words. `marks`
     holds `floor` and `ceiling` where this row sets that of its column, and the signs of `SIGNS`.
     `best` cells may be best, `leading` is the best number among them.
@@ -99,19 +100,19 @@ class Column:
     """A column as printed.
 
     A `readable` column counts the answers of the columns before it, a `rank` column holds the
-    interval of ranks of the number before it; both hold words.
+    interval of ranks of the number before it; both hold words. A `text` column is one of a listing.
     """
 
     spec: ColumnSpec
     group: str
     header: str
     higher_is_better: bool | None = None
-    kind: Literal["number", "readable", "rank"] = "number"
+    kind: Literal["number", "readable", "rank", "text"] = "number"
 
     @property
     def has_words(self) -> bool:
         """Whether the column holds words about the numbers before it."""
-        return self.kind != "number"
+        return self.kind in ("readable", "rank")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gensight.errors import RecordError
 from gensight.published import PublishedCell
-from gensight.specs.tables import ColumnSpec, EntrySpec
+from gensight.specs.tables import ColumnSpec, EntrySpec, PublishedSpec
 from gensight.tables.cells import (
     API_TIME,
     NOT_APPLICABLE,
@@ -31,7 +31,7 @@ class Citations:
         name = info.cited_as.get(self.paper)
         if name is None or not any(cell.model == name for cell in self._cells):
             return None
-        return tuple(self._cell(column, name, {}, None) for column in columns)
+        return tuple(self._cell(column.published, column, name, {}) for column in columns)
 
     def of_entry(
         self, entry: EntrySpec, columns: Sequence[ColumnSpec], infos: Mapping[str, ModelInfo]
@@ -45,26 +45,26 @@ class Citations:
     ) -> Cell:
         info = infos.get(column.model or "")
         name = info.cited_as.get(self.paper) if info else None
-        uncited = info is not None and name is None
-        return self._cell(column, name, entry.published, entry.published_metric, uncited)
+        cited = column.published
+        if cited is None or (info is not None and name is None and cited.model is None):
+            return NOT_APPLICABLE  # a model that the paper does not print
+        of_row = {"metric": entry.published_metric, "benchmark": entry.published_benchmark}
+        update = {key: value for key, value in of_row.items() if value is not None}
+        return self._cell(cited.model_copy(update=update), column, name, entry.published)
 
     def _cell(
         self,
+        cited: PublishedSpec | None,
         column: ColumnSpec,
         model: str | None,
         setting: Mapping[str, str],
-        metric: str | None,
-        uncited: bool = False,
     ) -> Cell:
-        cited = column.published
         if cited is None:
             return NOT_APPLICABLE
-        if uncited and cited.model is None:
-            return NOT_APPLICABLE  # a model that the paper does not print
         found = [
             cell
             for cell in self._cells
-            if cell.metric == (metric or cited.metric)
+            if cell.metric == cited.metric
             and cited.benchmark in (None, cell.benchmark)
             and (cited.model or model) in (None, cell.model)
         ]

@@ -143,6 +143,8 @@ def _provenance(groups: Sequence[Group], infos: Mapping[str, ModelInfo]) -> list
 
 
 def _best_note(spec: TableSpec, cells: Sequence[Cell]) -> str:
+    if spec.options.bold == "top_two":
+        return "Bold: best measured row of its group, as printed; underlined: the second."
     if spec.options.bold != "best_set":
         return "Bold: best measured row of its group, as printed."
     sizes = {cell.summary.group_size for cell in cells if cell.best and cell.summary}
@@ -230,13 +232,21 @@ def _numbers(found: Iterable[float]) -> str:
 
 
 def _flags(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]:
-    """Name the cells whose uncertainty is not to be trusted, by what is wrong with it."""
+    """Name the cells whose uncertainty is not to be trusted, by what is wrong with it.
+
+    Where it is said of every measured number of a column, the column alone is named.
+    """
+    rows = [row for group in groups for row in group.rows if row.role in COMPETING_ROLES]
     found: dict[str, list[str]] = {}
-    for row in (row for group in groups for row in group.rows):
-        for column, cell in zip(columns, row.cells, strict=True):
-            flag = cell.summary.uncertainty_flag if cell.summary and not column.has_words else None
-            if flag and row.role in COMPETING_ROLES:
-                found.setdefault(flag, []).append(f"{row.label} ({column.group} {column.header})")
+    for place, column in enumerate(columns):
+        if column.has_words:
+            continue
+        name = f"{column.group} {column.header}"
+        flags = {row.label: s.uncertainty_flag for row in rows if (s := row.cells[place].summary)}
+        whole = len(flags) > 1 and len(set(flags.values())) == 1
+        for label, flag in flags.items():
+            if flag:
+                found.setdefault(flag, []).append(name.strip() if whole else f"{label} ({name})")
     return [f"{flag}: {', '.join(dict.fromkeys(cells))}." for flag, cells in sorted(found.items())]
 
 

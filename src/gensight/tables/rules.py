@@ -152,12 +152,13 @@ def mark_best(
     infos: Sequence[ModelInfo],
     columns: Sequence[ColumnSpec | None],
     directions: Sequence[bool | None],
+    second: bool = False,
 ) -> list[Row]:
-    """Mark the best cells of one group of rows, column by column.
+    """Mark the best cells of one group of rows, column by column; with `second`, the second too.
 
     Only measured rows with a number compete, and one competitor alone is not called best. Cells
-    that print the same number as the best one share the mark. `columns` holds None where a column
-    has no best cell.
+    that print the same number as the best one share the mark, and so do seconds. `columns` holds
+    None where a column has no best cell.
     """
     marked = [list(row.cells) for row in rows]
     for place, (column, higher) in enumerate(zip(columns, directions, strict=True)):
@@ -170,12 +171,19 @@ def mark_best(
         ]
         if len(rivals) < 2:
             continue
-        pick = max if higher else min
-        best = pick((line[place] for line in rivals), key=lambda cell: cell.number)
+        printed = _printed_in_order([line[place] for line in rivals], higher)
         for line in rivals:
-            if line[place].printed == best.printed:
-                line[place] = replace(line[place], best=True)
+            cell = line[place]
+            is_second = second and cell.printed in printed[1:2]
+            line[place] = replace(cell, best=cell.printed == printed[0], leading=is_second)
     return [replace(row, cells=tuple(line)) for row, line in zip(rows, marked, strict=True)]
+
+
+def _printed_in_order(cells: Sequence[Cell], higher: bool) -> list[str]:
+    """Return what the cells print, the best first, each once."""
+    known = [(cell.number, cell.printed) for cell in cells if cell.number is not None]
+    known.sort(key=lambda pair: -pair[0] if higher else pair[0])
+    return list(dict.fromkeys(printed for _, printed in known))
 
 
 def mark_best_set(rows: Sequence[Row], columns: Sequence[ColumnSpec | None]) -> list[Row]:

@@ -76,7 +76,8 @@ def _alignment(table: Table) -> str:
     """Return the column types, with a little air between blocks of columns."""
     parts = ["l"]
     for _, block in groupby(table.columns, key=lambda column: column.group):
-        parts.append(r"@{\hspace{12pt}}" + "r" * len(list(block)))
+        sides = "".join("l" if column.kind == "text" else "r" for column in block)
+        parts.append(r"@{\hspace{12pt}}" + sides)
     return "".join(parts)
 
 
@@ -151,6 +152,8 @@ def tex_cell(cell: Cell) -> str:
         return rf"{{\scriptsize\textit{{incomplete}} ({n})}}"
     if cell.kind == "words":
         return rf"\textcolor{{{_GREY}}}{{\scriptsize {escape(cell.printed)}}}"
+    if cell.kind == "text":
+        return escape(cell.printed)
     if cell.kind != "number":
         return "--"
     return _decorated(cell)

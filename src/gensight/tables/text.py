@@ -127,7 +127,7 @@ def _exact(value: Any) -> str:
 
 def printed_token(cell: Cell) -> str:
     """Return what the printed table shows as its main token, with an ASCII minus and no marks."""
-    return cell.printed if cell.kind in ("number", "words") else _WORDS[cell.kind]
+    return cell.printed if cell.kind in ("number", "words", "text") else _WORDS[cell.kind]
 
 
 def render_markdown(table: Table) -> str:
@@ -141,7 +141,7 @@ def render_markdown(table: Table) -> str:
         _escaped(table.caption),
         "",
         _line(names),
-        _line([":--", *["--:"] * len(table.columns)]),
+        _line([":--", *(":--" if c.kind == "text" else "--:" for c in table.columns)]),
     ]
     for group in table.groups:
         if group.label:
@@ -169,6 +169,8 @@ def markdown_cell(cell: Cell) -> str:
         return f"× <sup>{printed}</sup>" if printed else "×"
     if cell.kind == "incomplete":
         return f"*incomplete* (n = {cell.summary.n if cell.summary else 0})"
+    if cell.kind == "text":
+        return _escaped(cell.printed)
     if cell.kind == "words":
         return printed
     if cell.kind != "number":

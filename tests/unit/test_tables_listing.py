@@ -1,0 +1,131 @@
+"""Listings: settings and labels printed as their files hold them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from gensight import published
+from gensight.errors import RecordError, SpecError
+from gensight.specs.base import parse
+from gensight.specs.tables import TableSpec
+from gensight.tables import (
+    RunFacts,
+    build_listing,
+    read_entries,
+    render_csv,
+    render_markdown,
+    render_tex,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+FACTS = RunFacts(name="print", mark="gensight-digest:" + "ab" * 32)
+SETTINGS = {
+    "label": "model",
+    "group": "row_group",
+    "columns": [
+        {"field": "temperature", "header": "Temperature"},
+        {"field": "reasoning", "header": "Reasoning"},
+        {"field": "max_output_tokens", "header": "Tokens"},
+        {"field": "samples_per_item", "header": "Answers"},
+    ],
+}
+PRINT = {"paper": "pixelbench", "table": 18}
+LABELS = {"file": "resources/pixelbench/vocabulary.csv", "label": "label", "across": 4}
+
+
+def spec(listing, **more) -> TableSpec:
+    content = {"title": "T", "caption": "C.", "label": "tab:t", "listing": listing, **more}
+    return parse("x.yaml", TableSpec, content)
+
+
+def built(listing, **more):
+    table = spec(listing, **more)
+    return build_listing(table, read_entries(table, ROOT), FACTS)
+
+
+def texts(table) -> list[list[str]]:
+    return [[r.label, *(c.printed for c in r.cells)] for g in table.groups for r in g.rows]
+
+
+def test_settings_stand_as_the_paper_prints_them():
+    groups = {"groups": [{"name": "I2P", "label": "Drawn"}, {"name": "T2P", "label": "Written"}]}
+    table = built(SETTINGS, published=PRINT, rows=groups)
+    assert [group.label for group in table.groups] == ["Drawn", "Written"]
+    assert [len(group.rows) for group in table.groups] == [6, 7]
+    for group in table.groups:
+        for row in group.rows:
+            cells = [
+                cell
+                for cell in published.load("pixelbench", 18, ROOT)
+                if (cell.row_group, cell.model) == (group.name, row.label)
+            ]
+            by_metric = {cell.metric: cell.printed for cell in cells}
+            reasoning = {cell.setting["reasoning"] for cell in cells}
+            shown = [cell.printed for cell in row.cells]
+            assert shown[0] == by_metric["temperature"] and {shown[1]} == reasoning
+            assert shown[2:] == [by_metric["max_output_tokens"], by_metric["samples_per_item"]]
+    assert ["Gemini 3.6 Flash", "0.7", "default", "32768", "1"] in texts(table)
+
+
+@pytest.mark.parametrize(("printed_in", "most"), [("20", 9), ("21", None)])
+def test_every_label_stands_once_from_top_to_bottom_by_length(printed_in, most):
+    table = built({**LABELS, "where": {"table": printed_in}, "order": "length"})
+    with (ROOT / LABELS["file"]).open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["table"] == printed_in]
+    lines = texts(table)
+    downwards = [line[place] for place in range(4) for line in lines if line[place]]
+    assert sorted(downwards) == sorted(f"{row['id']} {row['label']}" for row in rows)
+    lengths = [len(text.split(" ", 1)[1]) for text in downwards]
+    assert lengths == sorted(lengths)
+    assert most is None or lengths[-1] == most
+
+
+def test_labels_are_escaped_and_a_hyphen_is_no_minus():
+    entries = [{"id": "1", "label": "T-shirt & tie_50%"}, {"id": "2", "label": "a|b"}]
+    table = build_listing(spec({**LABELS, "across": 2}), entries, FACTS)
+    assert r"1 T-shirt \& tie\_50\%" in render_tex(table)
+    assert r"| 1 T-shirt & tie\_50% | 2 a\|b |" in render_markdown(table)
+    assert r"@{\hspace{12pt}}l}" in render_tex(table)
+    lines = list(csv.DictReader(render_csv(table).splitlines()))
+    assert [(line["label"], line["printed"]) for line in lines] == [
+        ("1 T-shirt & tie_50%", "2 a|b")
+    ]
+
+
+WRONG = [
+    ({**LABELS, "across": None}, {}, "columns, or a number of entries across"),
+    ({**SETTINGS, "across": 3}, {}, "columns, or a number of entries across"),
+    (SETTINGS, {}, "name its file, or the printed table"),
+    (None, {}, "a table has columns, or it is a listing"),
+    ({**LABELS, "file": "../secret.csv"}, {}, "key 'listing.file'"),
+]
+
+
+@pytest.mark.parametrize(("listing", "more", "message"), WRONG)
+def test_a_wrong_listing_is_one_line(listing, more, message):
+    with pytest.raises(SpecError, match=message) as caught:
+        spec(listing, **more)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"where": {"tabel": "20"}}, "no field 'tabel'; allowed: category, cause"),
+        ({"entry": "{number} {label}"}, r"listing.entry: '\{number\} \{label\}' names a field"),
+        ({"file": "resources/pixelbench/none.csv"}, "none.csv: cannot be read"),
+    ],
+)
+def test_a_field_or_file_that_is_not_there_is_one_line(change, message):
+    with pytest.raises(RecordError, match=message):
+        built({**LABELS, **change})
+
+
+def test_a_listing_names_the_file_that_it_prints():
+    assert spec(LABELS).listed_file == LABELS["file"]
+    cited = spec(SETTINGS, published=PRINT)
+    assert cited.listed_file == "resources/published/pixelbench_table_18.csv"
+    assert cited.benchmarks == [] and cited.numbers == {}
