@@ -64,6 +64,18 @@ def test_people_read_a_table(here):
     assert "NEW" not in done.stdout
 
 
+def test_every_number_is_listed_on_demand(here):
+    """The source gains of PixelBench's text agree exactly, so they are listed only then."""
+    gains = [("Claude Opus 5", "22.7", "22.7000"), ("GPT-6 Astra", "20.4", "20.4000")]
+    listed = call("audit", "--paper", "pixelbench", "--every")
+    assert listed.exit_code == 0
+    lines = [" ".join(line.split()) for line in listed.stdout.splitlines()]
+    for model, printed, found in gains:
+        name = f"{model}: Astra-I2P minus PIA"
+        assert f"pixelbench text and Table 3 {name} {printed} {found}" in lines
+        assert name not in call("audit", "--paper", "pixelbench").stdout
+
+
 def test_a_change_is_exit_code_1(changed):
     done = call("audit")
     assert (done.exit_code, done.stderr) == (1, "")

@@ -89,6 +89,8 @@ def test_labels_are_escaped_and_a_hyphen_is_no_minus():
     assert r"1 T-shirt \& tie\_50\%" in render_tex(table)
     assert r"| 1 T-shirt & tie\_50% | 2 a\|b |" in render_markdown(table)
     assert r"@{\hspace{12pt}}l}" in render_tex(table)
+    # Where nothing stands above the labels, the first of them follows the rule.
+    assert "\\toprule\n1 T-shirt" in render_tex(table)
     lines = list(csv.DictReader(render_csv(table).splitlines()))
     assert [(line["label"], line["printed"]) for line in lines] == [
         ("1 T-shirt & tie_50%", "2 a|b")

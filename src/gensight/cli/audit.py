@@ -11,7 +11,7 @@ import click
 from gensight.cli.printing import json_option, print_json, print_table
 from gensight.published import PAPERS
 from gensight.published.audit import Audit, Expected, audit
-from gensight.published.comparison import RESULTS, WITHIN, Check
+from gensight.published.comparison import EXACT, RESULTS, WITHIN, Check
 
 CHANGED = 1
 _NUMBERS = ("paper", "place", "name", "printed", "recomputed")
@@ -25,8 +25,9 @@ _NUMBERS = ("paper", "place", "name", "printed", "recomputed")
     type=click.Choice(PAPERS),
     help="Only this paper; may repeat. Default: all.",
 )
+@click.option("--every", is_flag=True, help="List the numbers that agree exactly as well.")
 @json_option
-def command(papers: tuple[str, ...], as_json: bool) -> None:
+def command(papers: tuple[str, ...], every: bool, as_json: bool) -> None:
     """Recompute every derived number that the papers print, from the numbers in print.
 
     Averages, totals, aggregates, correlations, gains, spreads, and numbers that are printed twice.
@@ -37,7 +38,7 @@ def command(papers: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json(_content(found))
     else:
-        _print(found)
+        _print(found, every)
     if found.new or found.vanished:
         click.get_current_context().exit(CHANGED)
 
@@ -58,13 +59,15 @@ def _check(check: Check) -> dict[str, Any]:
     return {name: getattr(check, name) for name in names}
 
 
-def _print(found: Audit) -> None:
+def _print(found: Audit, every: bool) -> None:
     click.echo("published numbers, recomputed from published numbers; nothing here is measured")
     click.echo()
     counted = Counter((check.paper, check.place, check.result) for check in found.checks)
     places = dict.fromkeys((check.paper, check.place) for check in found.checks)
     rows = [[*place, *(counted[(*place, result)] for result in RESULTS)] for place in places]
     print_table([("paper", "place", *RESULTS), *rows, ("all", "", *found.totals.values())])
+    if every:
+        _print_numbers(EXACT, [check for check in found.checks if check.result == EXACT])
     _print_numbers(WITHIN, [check for check in found.checks if check.result == WITHIN])
     _print_numbers("differs, as known", found.expected)
     _print_numbers("DIFFERS, NEW", found.new)

@@ -91,6 +91,8 @@ def _header(heading: str, columns: Sequence[Column]) -> list[str]:
             rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
         place += width
     names = [escape(heading), *(_column_name(column) for column in columns)]
+    if not any(names):
+        return []
     lines = [_line(names), r"\midrule"]
     return [_line(tops), " ".join(rules), *lines] if rules else lines
 
