@@ -172,6 +172,17 @@ def test_a_flag_of_a_whole_column_is_said_once():
     assert f"{flag}: Alpha (Scenes gIoU)." in build(rows).notes
 
 
+def test_a_correlation_has_no_better_direction():
+    place = {"benchmark": "pairs", "prompt": "all", "scorer": "aggregate"}
+    told = {"models": 7.0, "pearson": 0.871, "pearson_p": 0.01, "top1": 50.0}
+    rows = [summary("pair", value, **place, variant="", metric=m) for m, value in told.items()]
+    columns = [{**COLUMN, **place, "metric": metric, "header": metric} for metric in told]
+    entry = {"label": "Pair", "select": {"model": "pair"}}
+    table = build(rows, spec(columns, rows={"entries": [entry]}))
+    directions = {column.header: column.higher_is_better for column in table.columns}
+    assert directions == {"models": None, "pearson": None, "pearson_p": None, "top1": True}
+
+
 def test_best_is_decided_within_each_group():
     models = {name: MODELS["alpha"] | {"group": name[0]} for name in ("a1", "a2", "b1", "b2")}
     values = {"a1": 0.9, "a2": 0.8, "b1": 0.5, "b2": 0.4}

@@ -11,6 +11,7 @@ from gensight import published
 from gensight.errors import RecordError, SpecError
 from gensight.specs.base import parse
 from gensight.specs.tables import TableSpec
+from gensight.stages.tabulate import tabulate
 from gensight.tables import (
     RunFacts,
     build_listing,
@@ -131,3 +132,24 @@ def test_a_listing_names_the_file_that_it_prints():
     cited = spec(SETTINGS, published=PRINT)
     assert cited.listed_file == "resources/published/pixelbench_table_18.csv"
     assert cited.benchmarks == [] and cited.numbers == {}
+    assert TableSpec.model_validate(cited.model_dump(exclude_none=True)) == cited
+
+
+def test_the_stage_writes_a_listing_in_all_three_formats(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    determinants = {
+        "stage": "tables",
+        "run": "lists",
+        "spec": spec(LABELS).model_dump(exclude_none=True),
+        "published": None,
+        "summaries": {},
+        "models": {},
+        "benchmarks": {},
+        "tasks": {},
+        "protocol": [],
+        "subjects": [],
+    }
+    tabulate([], str(tmp_path / "labels.tex"), determinants)
+    for name in ("labels.tex", "labels.csv", "labels.md"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert "500 ox" in text and "gensight-digest:" in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from gensight.specs.base import NAME_PATTERN, Names, Spec
 from gensight.specs.model import Paper
@@ -205,14 +205,23 @@ class TableSpec(Spec):
     subjects: str | None = Field(default=None, pattern=NAME_PATTERN)
     published: CitedTableSpec | None = None
     rows: RowsSpec = RowsSpec()
-    columns: list[ColumnSpec] = Field(default_factory=list, min_length=1)
     listing: ListingSpec | None = None
+    columns: list[ColumnSpec] = Field(default_factory=list)
     options: TableOptionsSpec = TableOptionsSpec()
     notes: list[str] = Field(default_factory=list)
 
+    @field_validator("columns")
+    @classmethod
+    def _has_columns_or_is_a_listing(
+        cls, columns: list[ColumnSpec], info: ValidationInfo
+    ) -> list[ColumnSpec]:
+        if bool(columns) == (info.data.get("listing") is not None):
+            raise ValueError("a table has columns, or it is a listing")
+        return columns
+
     @model_validator(mode="after")
-    def _has_columns_or_is_a_listing(self) -> TableSpec:
-        if bool(self.columns) == (self.listing is not None):
+    def _a_listing_has_a_file(self) -> TableSpec:
+        if not self.columns and self.listing is None:
             raise ValueError("a table has columns, or it is a listing")
         if self.listing is not None and self.listed_file is None:
             raise ValueError("listing: name its file, or the printed table under `published`")

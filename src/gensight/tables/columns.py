@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gensight.specs.aggregates import CORRELATED
 from gensight.specs.tables import ColumnSpec, TableOptionsSpec, TableSpec, selected
 from gensight.tables.cells import Column, ModelInfo
 from gensight.tables.rules import may_be_best
@@ -86,6 +87,8 @@ def _direction(spec: TableSpec, column: ColumnSpec, index: SummaryIndex) -> bool
     if any("metric" in entry.select for entry in spec.rows.entries):
         return None  # every row has its own direction
     column = shown_of(spec, column)
+    if column.scorer == "aggregate" and column.metric in CORRELATED:
+        return None  # of a correlation, its p and its models none is better
     if column.statistic in ("coverage", "format_valid", "gain"):
         return True
     directions = {row.higher_is_better for row in index.column_rows(column)}
