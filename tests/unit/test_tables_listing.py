@@ -9,7 +9,7 @@ import pytest
 
 from gensight import published
 from gensight.errors import RecordError, SpecError
-from gensight.specs.base import parse
+from gensight.specs.base import load_spec, parse
 from gensight.specs.tables import TableSpec
 from gensight.stages.tabulate import tabulate
 from gensight.tables import (
@@ -153,3 +153,12 @@ def test_the_stage_writes_a_listing_in_all_three_formats(tmp_path, monkeypatch):
     for name in ("labels.tex", "labels.csv", "labels.md"):
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert "500 ox" in text and "gensight-digest:" in text
+
+
+@pytest.mark.parametrize(("number", "entries"), [(18, 13), (19, 100), (20, 271), (21, 229)])
+def test_the_shipped_listings_hold_every_entry_of_the_paper(number, entries):
+    table = load_spec(ROOT / f"config/tables/pixelbench_table_{number}.yaml", TableSpec)
+    lines = texts(build_listing(table, read_entries(table, ROOT), FACTS))
+    assert sum(bool(text) for line in lines for text in line) == entries * (
+        5 if number == 18 else 1
+    )
