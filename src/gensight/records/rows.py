@@ -252,6 +252,7 @@ class Judgement:
     reason: str | None = optional(pa.string())
     points: dict[str, float] | None = optional(FACTS)
     notes: dict[str, str] | None = optional(KNOBS)
+    fence_stripped: bool = column(pa.bool_(), default=False)
     text: str | None = optional(pa.string())
     answered_model: str | None = optional(pa.string())
     latency_s: float | None = optional(pa.float64())

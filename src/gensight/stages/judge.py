@@ -231,6 +231,7 @@ def _judgements(reply: Reply) -> Iterator[Judgement]:
             reason=verdict.reason,
             points={k: float(v) for k, v in verdict.points.items()} or None,
             notes=dict(verdict.notes) or None,
+            fence_stripped=verdict.fence_stripped,
             text=row.text,
             answered_model=row.answered_model,
             latency_s=row.latency_s,
