@@ -353,20 +353,22 @@ class Determinants(Cells):
             },
             "aggregates": {name: digest_of(self.aggregate(name)) for name in spec.aggregates},
             "roles": {name: model.role for name, model in models.items()},
-            "failed_above": {n: m.failed_above for n, m in models.items() if m.role == "measured"},
             "groups": {n: m.display.group for n, m in models.items() if m.role == "measured"},
         }
 
     def table(self, table: str) -> dict[str, Any]:
         """Return what determines a table: its spec, labels and summaries."""
         spec, needs = self.project.tables[table], self.tables_needs(table)
-        return {
+        found = {
             **_stage("tables"),
             "table": table,
             "subjects": self.project.subjects(spec.subjects) if spec.subjects else [],
             "published": self._published(spec),
             **self._report(spec, needs),
         }
+        if spec.listing is not None:
+            found["listed"] = digest_of_bytes(self._resource(spec.listed_file))
+        return found
 
     def _published(self, spec: TableSpec) -> dict[str, Any] | None:
         """Return how a table prints a paper's own numbers, with the digest of those numbers."""
@@ -374,11 +376,13 @@ class Determinants(Cells):
         if how == "hide" or spec.published is None:
             return None
         name = f"resources/published/{spec.published.paper}_table_{spec.published.table}.csv"
+        return {"how": how, "sha256": digest_of_bytes(self._resource(name))}
+
+    def _resource(self, name: str) -> bytes:
         try:
-            content = (self.project.root / name).read_bytes()
+            return (self.project.root / name).read_bytes()
         except OSError as error:
             raise SpecError(f"{name}: cannot be read ({error.strerror}); restore it") from None
-        return {"how": how, "sha256": digest_of_bytes(content)}
 
     def all_tables(self) -> dict[str, Any]:
         """Return what determines the document of all tables."""

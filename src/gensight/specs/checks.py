@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from gensight import published
 from gensight.errors import SpecError
 from gensight.specs import declared
+from gensight.specs.aggregate_checks import check_aggregate
 from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec
 from gensight.specs.cards import check_card
 from gensight.specs.conventions import CLASSIFIER, NATIVE_DEFAULT, POINTS
@@ -40,6 +41,8 @@ def check(project: Project, config_file: str) -> None:
         _check_benchmark(f"config/benchmarks/{name}.yaml", benchmark, project)
     for name, judge in project.judges.items():
         check_judge(f"config/judges/{name}.yaml", judge, project)
+    for name, aggregate in project.aggregates.items():
+        check_aggregate(f"config/aggregates/{name}.yaml", name, aggregate, project, _check_number)
     for name, sweep in project.sweeps.items():
         _check_sweep(f"config/sweeps/{name}.yaml", name, sweep, project)
     for room, specs in (("tables", project.tables), ("figures", project.figures)):

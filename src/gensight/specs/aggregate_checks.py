@@ -1,0 +1,64 @@
+"""Checks of aggregates against the benchmarks, models and other aggregates that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from gensight.errors import SpecError
+from gensight.specs.aggregates import AggregateSpec
+from gensight.specs.words import unknown
+
+if TYPE_CHECKING:
+    from gensight.specs.project import Project
+
+
+def check_aggregate(
+    file: str,
+    name: str,
+    spec: AggregateSpec,
+    project: Project,
+    check_number: Callable[..., None],
+) -> None:
+    """Check that an aggregate's numbers, models and rows of others are there.
+
+    `check_number(file, key, number, benchmark)` checks one number, as a table's column is checked.
+
+    Raises:
+        SpecError: one line naming file, key and the allowed values.
+    """
+    for room, taken in (("benchmark", project.benchmarks), ("sweep", project.sweeps)):
+        if name in taken:
+            raise SpecError(f"{file}: rename it; there is a {room} of this name")
+    for key, number in spec.numbers.items():
+        place = f"numbers.{key}."
+        _known(file, f"{place}benchmark", [number.benchmark], project.benchmarks)
+        check_number(file, place, number, project.benchmarks[number.benchmark])
+    for key, models in spec.named_models.items():
+        _known(file, key, models, project.models)
+    for place, correlation in enumerate(spec.correlations):
+        for axis in ("x", "y"):
+            side = getattr(correlation, axis)
+            if side.aggregate is not None:
+                key = f"correlations.{place}.{axis}"
+                _known(file, f"{key}.aggregate", [side.aggregate], project.aggregates)
+                rows = [row.name for row in project.aggregates[side.aggregate].rows]
+                _known(file, f"{key}.row", [side.row], rows)
+    _check_no_circle(file, name, project, [name])
+
+
+def _check_no_circle(file: str, name: str, project: Project, above: list[str]) -> None:
+    for other in project.aggregates[name].aggregates:
+        if other in above:
+            raise SpecError(
+                f"{file}: correlations: {' needs '.join([*above, other])}, which is a circle; "
+                f"take a row from an aggregate that needs none of these"
+            )
+        _check_no_circle(file, other, project, [*above, other])
+
+
+def _known(file: str, key: str, words: Iterable[Any], known: Iterable[Any]) -> None:
+    names = list(known)
+    for word in words:
+        if word not in names:
+            raise unknown(file, key, word, names)
