@@ -24,8 +24,9 @@ from gensight.runner.forecast import (
     Forecast,
     Forecaster,
     Row,
+    Teller,
     Total,
-    generations_below,
+    files_below,
     making,
     needed_below,
 )
@@ -72,34 +73,34 @@ def _has_past(spec: ModelSpec, accounts: Accounts) -> bool:
 
 
 def _forecast(plan: Plan, targets: Sequence[str], accounts: Accounts) -> tuple[list[str], Forecast]:
+    from gensight.stages.judge_forecast import JudgeForecaster
     from gensight.stages.lookup import look_up
 
     files = plan.files()
     wanted = _wanted(plan, files, targets)
-    ledger = plan.project.ledger
+    ledger, models = plan.project.ledger, plan.project.models
     fresh = settle(files, plan.project, main_process=False)
+    needed = needed_below(files, wanted, fresh)
+    prices = cache(partial(PriceList.load, plan.project.root))
+    teller = Teller(plan, prices, _today(), accounts.gone)
     forecaster = Forecaster(
-        plan,
-        generations_below(files, wanted),
-        needed_below(files, wanted, fresh),
+        teller,
+        files_below(files, wanted, "generations"),
+        needed,
         fresh.current,
-        lambda model: _has_past(plan.project.models[model], accounts) or has_replies(ledger, model),
-        cache(partial(PriceList.load, plan.project.root)),
-        _today(),
-        accounts.gone,
+        lambda model: _has_past(models[model], accounts) or has_replies(ledger, model),
     )
-    found = partial(
-        look_up,
-        ledger=ledger,
-        ends=_ends(plan, files, fresh.current, accounts),
-        answered=accounts.answered,
-        answered_as={
-            name: spec.answered_as
-            for name, spec in plan.project.models.items()
-            if spec.kind == "hosted"
-        },
+    known = {
+        "ledger": ledger,
+        "ends": _ends(plan, files, fresh.current, accounts),
+        "answered": accounts.answered,
+        "answered_as": {n: spec.answered_as for n, spec in models.items() if spec.kind == "hosted"},
+    }
+    judges = JudgeForecaster(
+        teller, files_below(files, wanted, "judgements"), needed, fresh.current, **known
     )
-    return wanted, forecaster.forecast(found)
+    rows = [*forecaster.rows(partial(look_up, **known)), *judges.rows()]
+    return wanted, Forecast.of(rows, prices)
 
 
 def _ends(
@@ -214,7 +215,8 @@ def _row_cells(row: Row) -> tuple[Any, ...]:
     notes = [f"{row.in_doubt} in doubt"] if row.in_doubt else []
     notes += [row.note] if row.note else []
     cells = _number_cells(row, row.provider)
-    return (*row.cell, *cells, *(["; ".join(notes)] if notes else []))
+    of = "" if row.judged is None else f" of {row.judged}"
+    return (*row.cell[:2], f"{row.cell.prompt}{of}", *cells, *(["; ".join(notes)] if notes else []))
 
 
 def _sums(total: Total, provider: str | None) -> tuple[Any, ...]:
@@ -269,11 +271,16 @@ def _closing(plan: Plan, forecast: Forecast, accounts: Accounts) -> list[str]:
     lines = [f"run '{plan.run.name}': {', '.join(words)}"]
     if accounts.spent_usd:
         lines.append(f"spent so far: {told_usd(math.fsum(accounts.spent_usd.values()))}")
-    guessed = next((row.cell for row in forecast.rows if row.assumed), None)
+    guessed = next((r.cell for r in forecast.rows if r.assumed and r.judged is None), None)
     if guessed is not None:
         lines.append(
             f"sizes are assumed where samples are not made yet; to count exactly, first run: "
             f"{making(guessed)} (asks nothing; the same for other benchmarks)"
+        )
+    if any(row.assumed and row.judged is not None for row in forecast.rows):
+        lines.append(
+            "what judges are asked is counted as if every answer could be judged, as long as the "
+            "answers are not there"
         )
     if accounts.in_doubt:
         worth = math.fsum(attempt.reserved_usd for attempt in accounts.in_doubt)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -31,6 +31,8 @@ from gensight.runner.needs import (
 from gensight.specs.model import ModelSpec
 
 State = Literal["complete", "ask", "retired", "stranger", "not_looked_up"]
+#: Why nothing is asked for a file that is not there.
+MADE_FROM_IT = "what is made from it is there"
 #: Looks up generations files whose samples and requests are there; by path.
 LookUp = Callable[[Sequence[PlannedFile]], Mapping[str, Lookup]]
 
@@ -41,7 +43,9 @@ class Row:
 
     `to_ask` requests take at most `tokens` and `usd`, and `seconds` at the allowed rate; where they
     run on one's own machines, `gpu_hours`. With `more` further ones may follow (`stop_when`);
-    `assumed` says that some are of samples that are not made yet.
+    `assumed` says that some are about samples, or about answers to judge, that are not there yet.
+    Where the model is one of the `judge`, its questions are about the answers of the model `judged`
+    to this prompt.
     """
 
     cell: Cell
@@ -61,6 +65,8 @@ class Row:
     more: bool = False
     assumed: bool = False
     note: str | None = None
+    judge: str | None = None
+    judged: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,17 @@ class Forecast:
     rows: tuple[Row, ...]
     price_date: str | None
 
+    @classmethod
+    def of(cls, rows: Iterable[Row], prices: Callable[[], PriceList]) -> Forecast:
+        """Return rows with the date of their prices; nobody needs those if nothing is to be paid.
+
+        Raises:
+            SpecError: the list of prices cannot be read.
+        """
+        told = tuple(rows)
+        priced = any(row.provider and row.to_ask for row in told)
+        return cls(told, prices().date if priced else None)
+
     def by_provider(self) -> dict[str | None, list[Row]]:
         """Return the rows of every provider; None has those that run on one's own machines."""
         found: dict[str | None, list[Row]] = defaultdict(list)
@@ -123,57 +140,37 @@ class Forecast:
         return Total(**{**vars(whole), "seconds": slowest})
 
 
-class Forecaster:
-    """Makes the rows of a run.
+@dataclass(frozen=True)
+class Teller:
+    """Tells a row from what was looked up, whoever asks: a model of the run, or a judge.
 
-    `listed` are the generations files that are asked about, `needed` those that Snakemake would
-    make, `current` all files that are as planned. `has_asked` says whether a model has ever been
-    asked anything: without its requests, nobody knows then what is left. `gone` says since when a
-    provider has a model no more, by provider and id.
+    `gone` says since when a provider has a model no more, by provider and id.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        listed: Iterable[PlannedFile],
-        needed: set[str],
-        current: set[str],
-        has_asked: Callable[[str], bool],
-        prices: Callable[[], PriceList],
-        today: date,
-        gone: Mapping[tuple[str, str], date],
-    ) -> None:
-        self._plan, self._needed, self._current = plan, needed, current
-        self._has_asked, self._prices = has_asked, prices
-        self._today, self._gone = today, gone
-        self._files: dict[Cell, list[PlannedFile]] = defaultdict(list)
-        order = {name: place for place, name in enumerate(plan.run.models)}
-        for planned in sorted(listed, key=lambda p: order[cell_of(p).model]):
-            if self._model(cell_of(planned)).kind != "reference":
-                self._files[cell_of(planned)].append(planned)
+    plan: Plan
+    prices: Callable[[], PriceList]
+    today: date
+    gone: Mapping[tuple[str, str], date]
 
-    def forecast(self, look_up: LookUp) -> Forecast:
-        """Return what every cell takes.
+    def row(
+        self,
+        cell: Cell,
+        generation: Mapping[str, Any],
+        looked: Sequence[Lookup | None],
+        *,
+        arithmetic: int | None,
+        nothing_left: str | None = None,
+        **told: Any,
+    ) -> Row:
+        """Return the row of a model with this generation block; `looked` has its files, by turn.
+
+        A file that nobody looked at is None: then `arithmetic` is the number of requests, if it is
+        known. `nothing_left` says why nothing is to ask, and `told` are further fields of the row.
 
         Raises:
-            SpecError: a model that is to be asked has no price.
+            SpecError: the model has no price.
         """
-        wanted = [p for files in self._files.values() for p in files if self._can_look(p)]
-        found = look_up(wanted)
-        rows = tuple(self._row(cell, files, found) for cell, files in self._files.items())
-        # Where nothing is to be paid, nobody needs a list of prices.
-        priced = any(row.provider and row.to_ask for row in rows)
-        return Forecast(rows, self._prices().date if priced else None)
-
-    def _model(self, cell: Cell) -> ModelSpec:
-        return self._plan.project.models[cell.model]
-
-    def _can_look(self, planned: PlannedFile) -> bool:
-        ready = all(path in self._current for path in planned.inputs)
-        return ready and planned.path in self._needed
-
-    def _row(self, cell: Cell, files: Sequence[PlannedFile], found: Mapping[str, Lookup]) -> Row:
-        spec, generation = self._model(cell), files[0].determinants["generation"]
+        spec = self.model(cell)
         row = partial(
             Row,
             cell=cell,
@@ -181,12 +178,11 @@ class Forecaster:
             provider=spec.provider,
             api_model=str(generation.get("model")) if spec.provider else None,
             more=self._is_open(cell),
+            **told,
         )
-        looked = [self._looked(cell, planned, found) for planned in files]
         known = [one for one in looked if one is not None]
         if len(known) < len(looked):
-            unknown = _unknown(self._arithmetic(files))
-            return row(state="not_looked_up", note=self._why_not(cell), **unknown)
+            return row(state="not_looked_up", note=self._why_not(cell), **_unknown(arithmetic))
         left = sum((Counter(one.needs) for one in known), Counter[Need]())
         answered, in_doubt = sum(o.answered for o in known), sum(o.in_doubt for o in known)
         unanswered = sum(one.unanswered for one in known)
@@ -197,7 +193,8 @@ class Forecaster:
             in_doubt=in_doubt,
         )
         if not left:
-            return row(state="complete", to_ask=0, note=self._why_none(files, unanswered))
+            kept = f"{unanswered} without an answer are kept so" if unanswered else nothing_left
+            return row(state="complete", to_ask=0, note=kept)
         gone = self._gone_since(spec, generation)
         if gone is not None:
             return row(state="retired", to_ask=0, note=f"gone since {gone}: nothing is asked")
@@ -214,21 +211,89 @@ class Forecaster:
         assumed = any(one.assumed for one in asked)
         return row(state="ask", to_ask=needs.total(), note=note, assumed=assumed, **needed)
 
+    def model(self, cell: Cell) -> ModelSpec:
+        """Return the spec of the model that is asked."""
+        return self.plan.project.models[cell.model]
+
     def _gone_since(self, spec: ModelSpec, generation: Mapping[str, Any]) -> date | None:
         """Return since when a model is not there to be asked, by its spec or its provider."""
-        if spec.retired is not None and spec.retired.date <= self._today:
+        if spec.retired is not None and spec.retired.date <= self.today:
             return spec.retired.date
-        return self._gone.get((spec.provider or "", str(generation.get("model"))))
+        return self.gone.get((spec.provider or "", str(generation.get("model"))))
 
     def _hosted(
         self, cell: Cell, generation: Mapping[str, Any], needs: Mapping[Need, int]
     ) -> dict[str, Any]:
         """Return what needed turns take of a provider."""
-        spec = self._model(cell)
-        price = self._prices().price_for(generation, f"config/models/{cell.model}.yaml")
+        spec = self.model(cell)
+        price = self.prices().price_for(generation, f"config/models/{cell.model}.yaml")
         images, tokens, usd = taken(needs, price, Room.of(spec.adapter, generation))
         seconds = seconds_needed(spec.limits, sum(needs.values()), images, tokens)
         return {"images": images, "tokens": tokens, "usd": usd, "seconds": seconds}
+
+    def _why_not(self, cell: Cell) -> str:
+        what = "n: all is not counted yet"
+        if isinstance(self.plan.project.ranks(cell.benchmark, cell.prompt), int):
+            what = "not looked up"
+        return f"{what}; first run: {making(cell)}"
+
+    def _how_far(self, cell: Cell) -> str | None:
+        if not self._is_open(cell):
+            return None
+        n, most = self.plan.project.n(cell.benchmark), self.plan.project.most(cell.benchmark)
+        return f"stop_when: the first {n} of at most {most} samples"
+
+    def _is_open(self, cell: Cell) -> bool:
+        """Say whether more samples may be asked about, once these are answered."""
+        stop = self.plan.project.stops.get(cell.benchmark)
+        return stop is not None and stop.decided is None
+
+
+class Forecaster:
+    """Makes the rows of the models of a run.
+
+    `listed` are the generations files that are asked about, `needed` those that Snakemake would
+    make, `current` all files that are as planned. `has_asked` says whether a model has ever been
+    asked anything: without its requests, nobody knows then what is left.
+    """
+
+    def __init__(
+        self,
+        teller: Teller,
+        listed: Iterable[PlannedFile],
+        needed: set[str],
+        current: set[str],
+        has_asked: Callable[[str], bool],
+    ) -> None:
+        self._teller, self._plan = teller, teller.plan
+        self._needed, self._current = needed, current
+        self._has_asked = has_asked
+        self._files: dict[Cell, list[PlannedFile]] = defaultdict(list)
+        order = {name: place for place, name in enumerate(self._plan.run.models)}
+        for planned in sorted(listed, key=lambda p: order[cell_of(p).model]):
+            if teller.model(cell_of(planned)).kind != "reference":
+                self._files[cell_of(planned)].append(planned)
+
+    def rows(self, look_up: LookUp) -> Iterator[Row]:
+        """Yield what every cell takes.
+
+        Raises:
+            SpecError: a model that is to be asked has no price.
+        """
+        wanted = [p for files in self._files.values() for p in files if self._can_look(p)]
+        found = look_up(wanted)
+        for cell, files in self._files.items():
+            yield self._teller.row(
+                cell,
+                files[0].determinants["generation"],
+                [self._looked(cell, planned, found) for planned in files],
+                arithmetic=self._arithmetic(files),
+                nothing_left=self._why_none(files),
+            )
+
+    def _can_look(self, planned: PlannedFile) -> bool:
+        ready = all(path in self._current for path in planned.inputs)
+        return ready and planned.path in self._needed
 
     def _looked(
         self, cell: Cell, planned: PlannedFile, found: Mapping[str, Lookup]
@@ -279,37 +344,17 @@ class Forecaster:
         numbers = [self._number(planned) for planned in files]
         return None if None in numbers else sum(n for n in numbers if n is not None)
 
-    def _why_not(self, cell: Cell) -> str:
-        what = "n: all is not counted yet"
-        if isinstance(self._plan.project.ranks(cell.benchmark, cell.prompt), int):
-            what = "not looked up"
-        return f"{what}; first run: {making(cell)}"
-
-    def _why_none(self, files: Sequence[PlannedFile], unanswered: int) -> str | None:
-        if unanswered:
-            return f"{unanswered} without an answer are kept so"
-        if all(p.path in self._needed or p.path in self._current for p in files):
-            return None
-        return "what is made from it is there"
-
-    def _how_far(self, cell: Cell) -> str | None:
-        if not self._is_open(cell):
-            return None
-        n, most = self._plan.project.n(cell.benchmark), self._plan.project.most(cell.benchmark)
-        return f"stop_when: the first {n} of at most {most} samples"
-
-    def _is_open(self, cell: Cell) -> bool:
-        """Say whether more samples may be asked about, once these are answered."""
-        stop = self._plan.project.stops.get(cell.benchmark)
-        return stop is not None and stop.decided is None
+    def _why_none(self, files: Sequence[PlannedFile]) -> str | None:
+        there = all(p.path in self._needed or p.path in self._current for p in files)
+        return None if there else MADE_FROM_IT
 
 
-def generations_below(
-    files: Mapping[str, PlannedFile], targets: Iterable[str]
+def files_below(
+    files: Mapping[str, PlannedFile], targets: Iterable[str], stage: str
 ) -> list[PlannedFile]:
-    """Return the generations that targets are made from, whatever is there, in the plan's order."""
+    """Return a stage's files that targets are made from, whatever is there, in the plan's order."""
     below = _below(targets, lambda path: files[path].inputs)
-    return [files[path] for path in files if path in below and files[path].stage == "generations"]
+    return [files[path] for path in files if path in below and files[path].stage == stage]
 
 
 def needed_below(

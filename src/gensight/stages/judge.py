@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gensight.judges import replies
@@ -53,12 +54,16 @@ class Asked(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What came of one attempt of a model: the row that the runner keeps, and its verdict."""
+    """What came of one attempt of a model: the row that the runner keeps, and its verdict.
+
+    `cut` are the rows of replies before it that were too short, on the ladder of lengths.
+    """
 
     model: str
     asked: Asked
     row: Generation
     verdict: replies.Verdict
+    cut: Sequence[Generation] = ()
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,17 @@ class JudgeShard:
             },
         )
 
+    def conversation(
+        self, ledger: str | Path, config: Mapping[str, Any] | None = None
+    ) -> Conversation:
+        """Return the conversation with the judge, named after the model whose answers are judged.
+
+        A hosted one asks nobody yet.
+        """
+        conversation = conversation_of(self, ledger, config)
+        judged = self.determinants["predictions"]["generations"]["model"]
+        return replace(conversation, prompt=f"{conversation.prompt} of {judged}")
+
     def questions(self) -> Iterator[Asked]:
         """Yield what begins every run of every question about every valid reading, by rank."""
         for judged in _readings(self.predictions):
@@ -102,7 +118,8 @@ class JudgeShard:
 
     def rows(self, conversation: Conversation, asked: Asked) -> Iterator[Generation]:
         """Yield the rows of one run: of its first attempt, and of every re-ask."""
-        return (reply.row for reply in self.replies(conversation, asked))
+        for reply in self.replies(conversation, asked):
+            yield from (*reply.cut, reply.row)
 
     def replies(self, conversation: Conversation, asked: Asked) -> Iterator[Reply]:
         """Yield the replies of one run, in the order in which they were asked for."""
@@ -113,10 +130,10 @@ class JudgeShard:
         while following is not None:
             setting = Setting(repeat=following.repeat)
             found = played(conversation, question.request, about, setting, question.pictures)
-            *_, row = found
+            *cut, row = found
             verdict = replies.judge(row.outcome, row.text, rubric, self.judge.reading)
             put = Asked(asked.judged, question, following)
-            yield Reply(self.plan["model"], put, row, verdict)
+            yield Reply(self.plan["model"], put, row, verdict, cut)
             following = next_attempt(following, verdict, self.judge)
 
     def first_turn(self, conversation: Conversation, asked: Asked) -> Turn:
@@ -124,9 +141,7 @@ class JudgeShard:
         setting = Setting(repeat=asked.attempt.repeat)
         about = [self._sample(asked.judged.prediction.sample_id)]
         question = asked.question
-        return conversation.first_question(
-            question.request, about, setting, question.pictures
-        ).turn
+        return conversation.first_question(question.request, about, setting, question.pictures).turn
 
     def turns(self, asked: Asked) -> int:
         """Return 1: a judge is asked in one turn."""
@@ -155,10 +170,9 @@ def judge(
         UnresolvedError: questions got no reply, and the config does not keep such gaps.
     """
     shards = [
-        JudgeShard.of(samples, predictions, determinants, model)
-        for model in determinants["models"]
+        JudgeShard.of(samples, predictions, determinants, model) for model in determinants["models"]
     ]
-    talks = [(shard, conversation_of(shard, ledger, config or {})) for shard in shards]
+    talks = [(shard, shard.conversation(ledger, config or {})) for shard in shards]
     asked = 0
     for shard, conversation in talks:
         if conversation.is_hosted:

@@ -58,7 +58,7 @@ def look_up(
             shard = Shard(requests, samples, planned.determinants)
             allowed = answered_as.get(model)
             api_model = str(planned.determinants["generation"].get("model"))
-            past = _Past(ledger, ends.get(api_model, {}), answered.get(api_model, {}))
+            past = Past(ledger, ends.get(api_model, {}), answered.get(api_model, {}))
             walks.append(_walk(shard, ledger, asked[model], past, allowed))
         _share_pictures(walks)
         steps = (_steps(place, walk) for place, walk in enumerate(walks))
@@ -69,7 +69,7 @@ def look_up(
     return found
 
 
-class _Past(NamedTuple):
+class Past(NamedTuple):
     """What became of requests to a hosted model, by key: see `Accounts`."""
 
     ledger: Path
@@ -184,11 +184,11 @@ class _LedgerWalk(_Walk):
         shard: Shard,
         asked: set[str],
         conversation: Conversation,
-        past: _Past,
+        past: Past,
         answered_as: Sequence[str] | None,
     ) -> None:
         super().__init__(shard, asked)
-        self._asker = _WritesDown()
+        self._asker = WritesDown()
         self.conversation = replace(conversation, asker=self._asker, answered_as=answered_as)
         self._past = past
 
@@ -218,12 +218,13 @@ class _LedgerWalk(_Walk):
         self._needs[Need(facts, turn.max_tokens)] += 1
 
 
-class _WritesDown:
+class WritesDown:
     """Asks nobody, and remembers the last question."""
 
     last: Question
 
     def ask(self, question: Question) -> Answer:
+        """Return that nobody was asked."""
         self.last = question
         return Entry(question.key, str(Outcome.NOT_RUN)), []
 
@@ -232,7 +233,7 @@ def _walk(
     shard: Shard,
     ledger: Path,
     asked: set[str],
-    past: _Past,
+    past: Past,
     answered_as: Sequence[str] | None,
 ) -> _Walk:
     if not past.ends and not past.answered and not has_replies(ledger, shard.plan["model"]):
