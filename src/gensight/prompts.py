@@ -32,10 +32,11 @@ def render(
     """Yield one request for every `per_request` evaluated samples, in the samples' order.
 
     `turns` are those of resources/prompts/{task}/{prompt}.yaml, the file that errors name; a prompt
-    of one `size` has it at the end of its name. A sample whose grid is not there is not asked about.
+    of one `size` has it at the end of its name. A sample without a grid is not asked about one.
 
     Raises:
-        SpecError: the text has an unknown placeholder, or a sample lacks what it asks for.
+        SpecError: the text has an unknown placeholder, a sample lacks what it asks for, or labels
+            that share a request cannot be told apart.
     """
     stem = prompt if size is None else prompt.removesuffix(f"_{size}")
     file = f"resources/prompts/{task}/{stem}.yaml"
@@ -43,6 +44,7 @@ def render(
     shows_a_grid = _shows_a_grid(turns)
     evaluated = (sample for sample in samples if sample.role == "evaluated")
     while some := list(islice(evaluated, per_request)):
+        _check_labels(file, some)
         values = _values(some, size)
         if shows_a_grid:
             values |= _grid_values(some[0].sample_id, grids or {})
@@ -63,6 +65,20 @@ def render(
 def _shows_a_grid(turns: Sequence[Mapping[str, Any]]) -> bool:
     texts = [part["text"] for turn in turns for part in turn["parts"] if part.get("text")]
     return any(f"{{{name}}}" in text for text in texts for name in GRIDS)
+
+
+def _check_labels(file: str, samples: Sequence[Sample]) -> None:
+    """Refuse labels of one request by which no answer could be matched with its sample."""
+    labels: set[str | None] = set()
+    for sample in samples if len(samples) > 1 else ():
+        label = sample.query
+        if label in labels or (label is not None and len(label.splitlines()) != 1):
+            raise SpecError(
+                f"{file}: the label {label!r} of sample {sample.sample_id} "
+                f"{'stands twice in one request' if label in labels else 'is not one line'}; set "
+                f"the benchmark's samples_per_request to 1"
+            )
+        labels.add(label)
 
 
 def _values(samples: Sequence[Sample], size: int | None) -> dict[str, str | None]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gensight.errors import SpecError
 from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec
 from gensight.specs.judge import JudgeSpec
+from gensight.specs.prompt import PromptSpec
 from gensight.specs.words import unknown
 
 if TYPE_CHECKING:
@@ -25,19 +26,41 @@ def check_pixels(file: str, benchmark: BenchmarkSpec, project: Project) -> None:
     Raises:
         SpecError: one line naming file, key and what to do.
     """
-    forms = [project.prompts[(benchmark.task, name)].turns[-1] for name in benchmark.prompts]
-    lists_icons = all(getattr(turn.answer_form, "shape", None) == "images" for turn in forms)
-    if benchmark.samples_per_request > 1 and not lists_icons:
-        raise SpecError(
-            f"{file}: samples_per_request: {benchmark.samples_per_request} samples share a request "
-            f"only where every prompt asks for a list of icons; write 1"
-        )
+    _check_shared_requests(file, benchmark, project)
     encoded: dict[str, ScorerSpec] = {}
     for name, scorer in benchmark.scorers.items():
         _check_encoder(file, f"scorers.{name}", scorer, benchmark, project, encoded)
         if scorer.judge is not None:
             _known(file, f"scorers.{name}.judge", [scorer.judge], project.judges)
     _check_source(file, benchmark, project)
+
+
+def _check_shared_requests(file: str, benchmark: BenchmarkSpec, project: Project) -> None:
+    """Samples that share a request are asked for by their labels and found again by them."""
+    number = benchmark.samples_per_request
+    for name in benchmark.prompts if number > 1 else ():
+        prompt = project.prompts[(benchmark.task, name)]
+        if getattr(prompt.turns[-1].answer_form, "shape", None) != "images":
+            raise SpecError(
+                f"{file}: samples_per_request: {number} samples share a request only where every "
+                f"prompt asks for a list of icons, and '{name}' does not; write 1"
+            )
+        told = _about_one(prompt)
+        if told is not None:
+            raise SpecError(
+                f"{file}: samples_per_request: {number} samples share a request, and '{name}' "
+                f"{told}; write 1, or take a prompt with {{labels}} and nothing of one sample"
+            )
+
+
+def _about_one(prompt: PromptSpec) -> str | None:
+    """Say what of a prompt is about one sample alone, None where nothing is."""
+    of_one = sorted(prompt.placeholders - {"size", "n", "labels"})
+    if of_one:
+        return f"shows {{{of_one[0]}}} of one of them"
+    if prompt.shows_the_input:
+        return "shows the picture of one of them"
+    return None if "labels" in prompt.placeholders else "does not list them"
 
 
 def _check_encoder(
@@ -67,15 +90,13 @@ def _check_encoder(
 def _check_source(file: str, benchmark: BenchmarkSpec, project: Project) -> None:
     source = benchmark.source
     about_grids = [
-        name
-        for name in benchmark.prompts
-        if project.prompts[(benchmark.task, name)].shows_a_grid
+        name for name in benchmark.prompts if project.prompts[(benchmark.task, name)].shows_a_grid
     ]
     if source is None:
         if about_grids:
             raise SpecError(
-                f"{file}: source: missing, and the prompt '{about_grids[0]}' asks about grids; name "
-                f"the model, benchmark and prompt that give them"
+                f"{file}: source: missing, and the prompt '{about_grids[0]}' asks about grids; "
+                f"name the model, benchmark and prompt that give them"
             )
         return
     _known(file, "source.model", [source.model], project.models)
@@ -111,8 +132,8 @@ def check_judge(file: str, judge: JudgeSpec, project: Project) -> None:
         model = project.models[name]
         if model.kind not in JUDGING_PLACES or model.answers != "text":
             raise SpecError(
-                f"{file}: models: '{name}' cannot judge: it must answer text and be hosted; a model "
-                f"of one's own judges behind an endpoint (adapter openai_chat, service vllm)"
+                f"{file}: models: '{name}' cannot judge: it must answer text and be hosted; a "
+                f"model of one's own judges behind an endpoint (adapter openai_chat, service vllm)"
             )
 
 

@@ -75,6 +75,7 @@ class _Reader:
         self.orient: bool = plan["generations"]["exif"] == "apply"
         self.form = plan["generations"]["requests"]["turns"][-1]["answer_form"]
         self.repeats: int = plan["generations"]["repeats"]
+        self.ranks: int | None = plan["ranks"]
         self.store = store
 
     def rows(self, generations: Iterable[Generation]) -> Iterator[Prediction]:
@@ -83,7 +84,10 @@ class _Reader:
         for _, repeats in groupby(generations, key=attrgetter("request_id", "severity")):
             answers = list(repeats)
             for sample_id in answers[0].sample_ids:
-                yield from self._of_sample(self.store[sample_id], answers)
+                sample = self.store[sample_id]
+                # Samples that share a request with the last one that is read stay unread.
+                if self.ranks is None or sample.rank < self.ranks:
+                    yield from self._of_sample(sample, answers)
 
     def _of_sample(self, sample: Sample, answers: Sequence[Generation]) -> Iterator[Prediction]:
         found: dict[str, list[extractors.Reading]] = {}
