@@ -60,7 +60,8 @@ class Plan(Determinants):
             scorer = self.project.benchmarks[gallery.benchmark].scorers[gallery.scorer]
             inputs.append(paths.samples_path(gallery.benchmark))
             for cell in self.gallery_cells(gallery):
-                inputs += self.generation_paths(cell)
+                if gallery.shows_output:
+                    inputs += self.generation_paths(cell)
                 inputs.append(paths.prediction_path(cell, scorer.file))
                 inputs.append(paths.score_path(cell, gallery.scorer))
         return tuple(dict.fromkeys(inputs))
@@ -71,7 +72,8 @@ class Plan(Determinants):
         for gallery in self.project.figures[figure].galleries:
             reading = self.project.benchmarks[gallery.benchmark].scorers[gallery.scorer].file
             for cell in self.gallery_cells(gallery):
-                for path in (*self.generation_paths(cell), paths.prediction_path(cell, reading)):
+                shown = self.generation_paths(cell) if gallery.shows_output else []
+                for path in (*shown, paths.prediction_path(cell, reading)):
                     spared[path] = paths.score_path(cell, gallery.scorer)
         return spared
 

@@ -12,7 +12,16 @@ from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, model_val
 from gensight.specs.base import NAME_PATTERN, Spec, parse, read_yaml
 from gensight.specs.prompt import Task
 
-Kind = Literal["disturbance_curves", "gallery", "comparison", "failures", "decoder_steps", "panels"]
+Kind = Literal[
+    "disturbance_curves",
+    "size_curves",
+    "pixel_grids",
+    "gallery",
+    "comparison",
+    "failures",
+    "decoder_steps",
+    "panels",
+]
 _QUANTILE = re.compile(r"quantile_(\d{1,3})")
 
 
@@ -168,6 +177,11 @@ class GallerySpec(FigureSpec):
     show_restricted: bool = False
 
     @property
+    def shows_output(self) -> bool:
+        """Say whether answers are shown as they were returned, beside what was read of them."""
+        return True
+
+    @property
     def numbers(self) -> dict[str, GallerySpec]:
         """Return the gallery itself: its keys stand at the top of the file."""
         return {"": self}
@@ -264,8 +278,11 @@ KINDS: dict[str, type[FigureSpec]] = {
 
 
 def _model_of(content: dict[str, Any]) -> type[FigureSpec]:
+    # Figures of grids build on the classes above.
+    from gensight.specs.pixel_figures import PIXEL_KINDS
+
     kind = content.get("kind")
-    return KINDS.get(kind, FigureSpec) if isinstance(kind, str) else FigureSpec
+    return {**KINDS, **PIXEL_KINDS}.get(kind, FigureSpec) if isinstance(kind, str) else FigureSpec
 
 
 def parse_figure(file: str | Path, content: dict[str, Any]) -> FigureSpec:
