@@ -242,9 +242,7 @@ def _is_current(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer
     )
 
 
-def _saw_the_same_grids(
-    planned: PlannedFile, footer: Footer, found: Mapping[str, Footer]
-) -> bool:
+def _saw_the_same_grids(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer]) -> bool:
     """Say whether questions about another model's grids are about those that there are now.
 
     All other requests follow from their digests. Answers are asked again only where a question has

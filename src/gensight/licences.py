@@ -31,7 +31,7 @@ LICENCES: dict[str, Licence] = {
     "dram": Licence("DRAM: research only", False),
     "manga109": Licence("Manga109: by application; masks CC BY-NC-ND 4.0", False),
     "imagenet": Licence("ImageNet: research only, no redistribution", False),
-    "own_pictures": Licence("pictures of the user's own, whose terms gensight does not know", False),
+    "own_pictures": Licence("pictures of the user's own, whose terms are not known", False),
     "pixmo": Licence("PixMo-Points: points ODC-BY 1.0, pictures belong to their sites", False),
 }
 

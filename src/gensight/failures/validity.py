@@ -26,13 +26,15 @@ def format_valid(prediction: Prediction, failure_blind: str | None = None) -> bo
 
     An answer that arrived and could be read is valid if its blind class, with or without a detail,
     is one of ok, drift and inverted. The class is `failure_blind`, else the prediction's own; where
-    neither is known, an answer is valid unless it is one flat level of grey.
+    neither is known, an answer is valid unless it is a picture of one flat level of grey. A grid of
+    one colour, given as text, has the asked format (PixelBench: valid, and flat).
     """
     known = prediction.failure_blind if failure_blind is None else failure_blind
     if prediction.outcome != Outcome.OK or prediction.status != "ok":
         return False
     if known is None:
-        return not prediction.degenerate_output
+        is_text = prediction.text is not None and prediction.image_kind is None
+        return is_text or not prediction.degenerate_output
     return class_of(known) in VALID_CLASSES
 
 

@@ -1,6 +1,6 @@
 """A grid with its cells in another order: what is left is how often each colour occurs.
 
-PROTOCOLS 1.6: a model that names a grid as well with its cells dealt anew goes by the palette alone.
+PROTOCOLS 1.6: a model that names a grid as well with its cells dealt anew goes by its palette.
 """
 
 from __future__ import annotations

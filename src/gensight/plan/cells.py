@@ -103,17 +103,8 @@ class Cells:
 
     def aggregates(self) -> list[str]:
         """Return the aggregates that the run's reports are about, each behind those it needs."""
-        found: dict[str, None] = {}
-
-        def add(name: str) -> None:
-            for other in self.project.aggregates[name].aggregates:
-                add(other)
-            found[name] = None
-
-        for name in self._needed():
-            if name in self.project.aggregates:
-                add(name)
-        return list(found)
+        named = [name for name in self._needed() if name in self.project.aggregates]
+        return list(dict.fromkeys(n for name in named for n in self.project.all_aggregates(name)))
 
     def _needed(self) -> list[str]:
         needed = [name for table in self.run.tables for name in self.tables_needs(table)]

@@ -36,7 +36,7 @@ STAGE_VERSIONS = {
     "features": 1,
     "galleries": 1,
     "judgements": 1,
-    "scores": 2,
+    "scores": 3,
     "summaries": 3,
     "sweeps": 2,
     "aggregates": 1,
@@ -438,7 +438,7 @@ class Determinants(Cells):
             "protocol": told_protocol(
                 self.project,
                 [*shown, *(self.project.sweeps[name].benchmark for name in sweeps)],
-                _scorers_of(spec),
+                self._scorers_of(spec),
                 self.samples,
             ),
             "summaries": {
@@ -447,6 +447,15 @@ class Determinants(Cells):
                 **{name: digest_of(self.aggregate(name)) for name in aggregates},
             },
         }
+
+    def _scorers_of(self, spec: TableSpec | FigureSpec) -> set[tuple[str, str]]:
+        """Return the (benchmark, scorer) pairs that a report shows numbers of, or is made from."""
+        found = {(number.benchmark, number.scorer) for number in spec.numbers.values()}
+        for name in {benchmark for benchmark, _ in found} & {*self.project.aggregates}:
+            for below in self.project.all_aggregates(name):
+                numbers = self.project.aggregates[below].numbers.values()
+                found |= {(number.benchmark, number.scorer) for number in numbers}
+        return found
 
     def _shown(self, name: str) -> dict[str, Any]:
         """Return what reports need to know of a model."""
@@ -466,11 +475,6 @@ class Determinants(Cells):
 
 def _stage(stage: str) -> dict[str, Any]:
     return {"stage": stage, "stage_version": STAGE_VERSIONS[stage]}
-
-
-def _scorers_of(spec: TableSpec | FigureSpec) -> set[tuple[str, str]]:
-    """Return the (benchmark, scorer) pairs that a report shows numbers of."""
-    return {(number.benchmark, number.scorer) for number in spec.numbers.values()}
 
 
 def _native(model: ModelSpec) -> str:

@@ -197,8 +197,10 @@ class Plan(Determinants):
         """Return the file of a report's benchmark, sweep or aggregate."""
         if name in self.project.sweeps:
             return paths.sweep_path(name)
-        return paths.aggregate_path(name) if name in self.project.aggregates else (
-            paths.summary_path(name)
+        return (
+            paths.aggregate_path(name)
+            if name in self.project.aggregates
+            else (paths.summary_path(name))
         )
 
     def _report_files(self) -> Iterator[PlannedFile]:

@@ -8,6 +8,7 @@ from typing import Any
 from gensight.specs import declared
 from gensight.specs.benchmark import ScorerSpec
 from gensight.specs.project import Project
+from gensight.vocabulary import vocabulary_hash
 
 #: Parameters of a data set that other lines tell, or that say where rather than what.
 TOLD_ELSEWHERE = ("seed", "twin")
@@ -46,9 +47,45 @@ def _facts(
     for scorer, scorer_spec in spec.scorers.items():
         if (name, scorer) in shown:
             yield _read(scorer_spec)
+            if scorer_spec.encoder is not None:
+                yield _embedded(project, name, scorer_spec.encoder)
+            if scorer_spec.judge is not None:
+                yield _judged(project, scorer_spec.judge)
             note = declared.constants("measures", scorer_spec.measure).get("NOTE")
             if note:
                 yield note
+
+
+def _embedded(project: Project, benchmark: str, encoder: str) -> str:
+    """Return what grids are seen by, and what they are compared with."""
+    spec, candidates = project.encoders[encoder], project.benchmarks[benchmark].candidates
+    file = f"config/encoders/{encoder}.yaml"
+    settings = declared.merged(file, "settings", "encoders", spec.module, spec.settings)
+    told = ", ".join(f"{key} {value}" for key, value in sorted(settings.items()))
+    version = declared.constants("encoders", spec.module)["VERSION"]
+    seen = f"encoder {spec.display.label} (module {spec.module} version {version}: {told})"
+    if spec.stand_in:
+        seen = f"{seen}, a stand-in that is validated against nothing"
+    if candidates is None or candidates.template is None:
+        return f"{seen}; candidates are the samples' own pictures"
+    others = ""
+    if candidates.vocabulary is not None:
+        digest = vocabulary_hash(project.root)
+        others = f" beside those of the {candidates.vocabulary} vocabulary (sha256 {digest[:12]})"
+    return f'{seen}; candidates are the texts "{candidates.template}" of its labels{others}'
+
+
+def _judged(project: Project, judge: str) -> str:
+    """Return who judges, by what, and how often."""
+    spec = project.judges[judge]
+    again = ""
+    if spec.rescored is not None:
+        again = f", {100 * spec.rescored.share:g} % of the samples judged again"
+    return (
+        f"judge {spec.display.label} (models {', '.join(spec.models)}; rubrics "
+        f"{', '.join(spec.rubrics)}; {spec.repeats} replies an answer, at most {spec.reasks} more "
+        f"where one cannot be read{again}); intervals hold no bias of the judge"
+    )
 
 
 def _drawn(samples: dict[str, Any]) -> str:

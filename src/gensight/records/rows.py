@@ -54,10 +54,10 @@ class Sample:
     never rendered into requests. `target_depth_m` is z-depth in metres (float32, height x width);
     pixels outside `valid_mask` take no part. `target_instances` holds one mask per counted
     instance, in the order of `target_points`. `target_image` is a drawing of what was asked for,
-    `options` what a question lets choose from, in its order: `target_text` is then the letter. `twin_mask` is the target of another query on the
-    same picture (query sensitivity), `other_masks` are all other annotated instances. `label_flag`
-    is true where a review of the annotations found this one wrong. `licence` is a tag of
-    `gensight.licences`.
+    `options` what a question lets choose from, in its order: `target_text` is then the letter.
+    `twin_mask` is the target of another query on the same picture (query sensitivity),
+    `other_masks` are all other annotated instances. `label_flag` is true where a review of the
+    annotations found this one wrong. `licence` is a tag of `gensight.licences`.
     """
 
     sample_id: str = column(pa.string())
@@ -267,7 +267,8 @@ class Score:
     `raw` is missing where the answer could not be read; `value` is the number under the
     benchmark's failure policy. `fit` names the alignment (depth benchmarks only).
     `status` is the prediction's, or `no_ground_truth`; the `outcome` of an answer that a judge was
-    asked about in vain is that of the judge's request.
+    asked about in vain is that of the judge's request. `judged_by` names the models that judged,
+    each with the id under which it answered.
     """
 
     sample_id: str = column(pa.string())
@@ -287,6 +288,7 @@ class Score:
     format_valid: bool = column(pa.bool_())
     degenerate_output: bool | None = optional(pa.bool_())
     aspect_changed: bool | None = optional(pa.bool_())
+    judged_by: str | None = optional(pa.string())
     kind: str = column(pa.string())
     name: str = column(pa.string())
     raw: float | None = optional(pa.float64())
@@ -309,7 +311,8 @@ class Summary:
     is what two models of a group must differ by to be told apart with a power of 80 %; the other
     two say so of two variants, and of two prompts, of the same model.
 
-    `n` counts samples; each has `repeats` answers. `failure_constant` is what a failed count is
+    `judged_by` names every judge of the answers, each with the id under which it answered. `n`
+    counts samples; each has `repeats` answers. `failure_constant` is what a failed count is
     scored by, where the benchmark's policy has one.
     """
 
@@ -356,6 +359,7 @@ class Summary:
     group_rank_low: int | None = optional(pa.int32())
     group_rank_high: int | None = optional(pa.int32())
     smallest_difference: float | None = optional(pa.float64())
+    judged_by: str | None = optional(pa.string())
     smallest_difference_variants: float | None = optional(pa.float64())
     smallest_difference_prompts: float | None = optional(pa.float64())
     floor: float | None = optional(pa.float64())

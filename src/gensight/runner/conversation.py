@@ -75,8 +75,9 @@ class Conversation:
         """Yield one row per answer; a turn that fails ends the conversation as its final answer.
 
         `samples` are those of the request, in its order; the first one's picture is shown, brought
-        to the sent size. Parts that name one of `pictures` show that one, as it is. The rounds of an agent are answers of one turn, each asked under a key of its own. A request
-        that is unasked ends at once.
+        to the sent size. Parts that name one of `pictures` show that one, as it is. The rounds of
+        an agent are answers of one turn, each asked under a key of its own. A request that is
+        unasked ends at once.
         """
         if request.unasked is not None:
             yield self._unasked(request, setting)

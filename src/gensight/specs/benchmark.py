@@ -83,8 +83,8 @@ class SourceSpec(Spec):
 class CandidatesSpec(Spec):
     """What a grid is compared with: texts about labels, or the samples' own pictures.
 
-    With a `template`, candidates are texts: the labels of the benchmark, and those of a `vocabulary`
-    beside them. Without one they are the input pictures of the evaluated samples.
+    With a `template`, candidates are texts: the labels of the benchmark, and beside them those of a
+    `vocabulary`. Without one they are the input pictures of the evaluated samples.
     """
 
     template: str | None = None
@@ -109,10 +109,11 @@ class BenchmarkSpec(Spec):
     """One benchmark = one task on one sampled data set.
 
     `n: all` takes every sample. Each of `subsets` is a number of first ranks that is summarised by
-    itself as well, under the stratum `first_{number}`.
-    `samples_per_request` samples are asked about at once, where the prompt asks for a list of icons.
-    `exif` says whether the input's orientation tag is applied
-    (`ignore` where annotations refer to the stored raster).
+    itself as well, under the stratum `first_{number}`. `exif` says whether the input's orientation
+    tag is applied (`ignore` where annotations refer to the stored raster).
+
+    Where a prompt asks for a list of icons, `samples_per_request` samples are asked about at once.
+    Prompts about grids have a `source`; `candidates` are what an encoder compares grids with.
     """
 
     task: Task

@@ -15,7 +15,12 @@ from gensight.specs.conventions import CLASSIFIER, NATIVE_DEFAULT, POINTS
 from gensight.specs.figures import FigureSpec, GallerySpec, MetricPanelSpec
 from gensight.specs.hosting import check_hosting, check_server
 from gensight.specs.model import ModelSpec
-from gensight.specs.pixel_checks import check_judge, check_pixels, check_sources
+from gensight.specs.pixel_checks import (
+    check_judge,
+    check_pixels,
+    check_sources,
+    check_stand_ins,
+)
 from gensight.specs.prompt import Task
 from gensight.specs.protocols import PROTOCOLS
 from gensight.specs.run import StopSpec
@@ -224,6 +229,7 @@ def _check_report(file: str, spec: TableSpec | FigureSpec, project: Project) -> 
         points += [one.name for one in project.aggregates[name].correlations]
     for place, names in spec.named_models.items():
         _known(file, place, names, [*points, *project.models])
+    check_stand_ins(file, spec, project)
     for key, number in spec.numbers.items():
         _known(file, f"{key}benchmark", [number.benchmark], [*known, *sweeps, *project.aggregates])
         if number.benchmark in known:

@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gensight.errors import SpecError
-from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec
+from gensight.specs import declared
+from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec, SourceSpec
+from gensight.specs.figures import FigureSpec
 from gensight.specs.judge import JudgeSpec
 from gensight.specs.prompt import PromptSpec
+from gensight.specs.tables import TableSpec
 from gensight.specs.words import unknown
 
 if TYPE_CHECKING:
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Where a model runs that can judge: it is asked at once for all answers of a cell, on one machine.
 JUDGING_PLACES = ("hosted", "reference")
+#: What reads grids from answers.
+GRID_EXTRACTOR = "palette_grid"
 #: Parameters of a data set that say which task its samples are for.
 TASK = "task"
 
@@ -105,19 +110,59 @@ def _check_source(file: str, benchmark: BenchmarkSpec, project: Project) -> None
     for name in about_grids:
         size = project.prompts[(benchmark.task, name)].size
         _known(file, "source.prompt", [f"{source.prompt}_{size}"], other.prompts)
-    _known(file, "source.reading", [source.reading], {s.file for s in other.scorers.values()})
-    if _which(benchmark) != _which(other):
+        _check_gives_grids(file, source, project.prompts[(other.task, f"{source.prompt}_{size}")])
+    _check_reading(file, source, other)
+    _check_samples(file, benchmark, source.benchmark, other)
+
+
+def _check_gives_grids(file: str, source: SourceSpec, prompt: PromptSpec) -> None:
+    asks_for_a_grid = getattr(prompt.turns[-1].answer_form, "content", None) == "palette_grid"
+    if not asks_for_a_grid or prompt.shows_a_grid:
+        told = "shows grids of its own source" if prompt.shows_a_grid else "asks for no grid"
         raise SpecError(
-            f"{file}: dataset: its samples are not those of the source '{source.benchmark}'; give "
-            f"both the same module, manifest and parameters, but for the task"
+            f"{file}: source.prompt: '{source.prompt}' of '{source.benchmark}' {told}; take a "
+            f"prompt whose answers are grids of what was asked"
         )
 
 
-def _which(benchmark: BenchmarkSpec) -> tuple[object, ...]:
+def _check_reading(file: str, source: SourceSpec, other: BenchmarkSpec) -> None:
+    """A question shows what an extractor of grids read in one of its variants."""
+    readings = {scorer.file: scorer for scorer in other.scorers.values()}
+    _known(file, "source.reading", [source.reading], readings)
+    scorer = readings[source.reading]
+    if scorer.extractor != GRID_EXTRACTOR:
+        raise SpecError(
+            f"{file}: source.reading: '{source.reading}' of '{source.benchmark}' reads no grids; "
+            f"take one of the extractor {GRID_EXTRACTOR}"
+        )
+    variants = declared.constants("extractors", GRID_EXTRACTOR)["DEFAULTS"]["variants"]
+    _known(file, "source.variant", [source.variant], scorer.parameters.get("variants", variants))
+
+
+def _check_samples(file: str, benchmark: BenchmarkSpec, name: str, other: BenchmarkSpec) -> None:
+    """Grids are found by the ids of samples, so both benchmarks draw the same ones."""
+    other_file = f"config/benchmarks/{name}.yaml"
+    for place, spec in ((file, benchmark), (other_file, other)):
+        if spec.dataset.parameters.get("seed") == "fresh":
+            raise SpecError(
+                f"{place}: dataset.parameters.seed: 'fresh' draws other samples for each "
+                f"benchmark, and a source has the same ones; give a number"
+            )
+    if _which(file, benchmark) != _which(other_file, other):
+        raise SpecError(
+            f"{file}: dataset: its samples are not those of the source '{name}'; give both the "
+            f"same module, manifest and parameters, but for the task"
+        )
+
+
+def _which(file: str, benchmark: BenchmarkSpec) -> tuple[object, ...]:
     """Return what decides which samples a benchmark has, whatever they are asked."""
     dataset = benchmark.dataset
-    rest = {key: value for key, value in dataset.parameters.items() if key != TASK}
-    return dataset.module, dataset.manifest, rest
+    _known(file, "dataset.module", [dataset.module], declared.names("datasets"))
+    parameters = declared.merged(
+        file, "dataset.parameters", "datasets", dataset.module, dataset.parameters
+    )
+    return dataset.module, dataset.manifest, {**parameters, TASK: None}
 
 
 def check_judge(file: str, judge: JudgeSpec, project: Project) -> None:
@@ -161,6 +206,65 @@ def check_sources(file: str, project: Project) -> None:
                         f"{file}: {key}: '{name}' under the prompt '{prompt}' asks about grids of "
                         f"'{source.model}' on '{source.benchmark}'; add '{wanted}'"
                     )
+            _check_answered(file, name, prompt, project)
+
+
+def _check_answered(file: str, benchmark: str, prompt: str, project: Project) -> None:
+    """The source answers its prompt, once to a sample, and about as many samples as are asked."""
+    source = project.benchmarks[benchmark].source
+    size = project.prompt(benchmark, prompt).size
+    given = f"{source.prompt}_{size}"
+    place = f"config/benchmarks/{benchmark}.yaml"
+    model = project.models[source.model]
+    if model.kind == "published" or not project.takes_part(source.model, source.benchmark, given):
+        raise SpecError(
+            f"{place}: source.model: '{source.model}' does not answer the prompt '{given}' of "
+            f"'{source.benchmark}' in this run; name a model that does"
+        )
+    if model.generation.get("severities"):
+        raise SpecError(
+            f"{place}: source.model: '{source.model}' answers once for each of its severities; "
+            f"name a model that gives one grid"
+        )
+    asked, answered = project.ranks(benchmark, prompt), project.ranks(source.benchmark, given)
+    if answered != "all" and (asked == "all" or asked > answered):
+        raise SpecError(
+            f"{file}: run.n.{source.benchmark}: '{benchmark}' asks about {asked} samples under "
+            f"'{prompt}', and its source answers '{given}' for {answered}; raise the one or lower "
+            f"the other"
+        )
+
+
+def check_stand_ins(file: str, spec: TableSpec | FigureSpec, project: Project) -> None:
+    """Refuse a report in which what only stands in is set beside what it stands in for.
+
+    Raises:
+        SpecError: one line naming the file and both.
+    """
+    shown: dict[bool, set[str]] = {False: set(), True: set()}
+    for benchmark, name in _shown(spec, project):
+        scorer = project.benchmarks[benchmark].scorers.get(name)
+        if scorer is not None and scorer.encoder in project.encoders:
+            shown[project.encoders[scorer.encoder].stand_in].add(scorer.encoder)
+        if scorer is not None and scorer.judge in project.judges:
+            models = project.judges[scorer.judge].models
+            is_scripted = all(project.models[model].kind == "reference" for model in models)
+            shown[is_scripted].add(scorer.judge)
+    if all(shown.values()):
+        real, stand_in = sorted(shown[False])[0], sorted(shown[True])[0]
+        raise SpecError(
+            f"{file}: '{stand_in}' only stands in, and is set beside '{real}'; give it a page of "
+            f"its own"
+        )
+
+
+def _shown(spec: TableSpec | FigureSpec, project: Project) -> set[tuple[str, str]]:
+    """Return the (benchmark, scorer) pairs behind a report's numbers, where they are known."""
+    found = {(number.benchmark, number.scorer) for number in spec.numbers.values()}
+    for name in {benchmark for benchmark, _ in found} & {*project.aggregates}:
+        numbers = project.aggregates[name].numbers.values()
+        found |= {(number.benchmark, number.scorer) for number in numbers}
+    return {pair for pair in found if pair[0] in project.benchmarks}
 
 
 def _known(file: str, key: str, words: Iterable[object], known: Iterable[object]) -> None:

@@ -98,11 +98,16 @@ class Project:
         """Return the models that the run lists under this name, or none."""
         return self.config.run.subjects.get(name, [])
 
+    def all_aggregates(self, aggregate: str) -> list[str]:
+        """Return an aggregate behind all those that it needs, each once."""
+        needed = self.aggregates[aggregate].aggregates
+        below = [name for other in needed for name in self.all_aggregates(other)]
+        return list(dict.fromkeys([*below, aggregate]))
+
     def aggregated(self, aggregate: str) -> list[str]:
         """Return the benchmarks that an aggregate is made from, through others as well."""
-        spec = self.aggregates[aggregate]
-        below = [name for other in spec.aggregates for name in self.aggregated(other)]
-        return list(dict.fromkeys([*spec.benchmarks, *below]))
+        names = self.all_aggregates(aggregate)
+        return list(dict.fromkeys(b for name in names for b in self.aggregates[name].benchmarks))
 
     def data_folder(self, module: str) -> Path:
         """Return where the files of a data set module are looked for."""

@@ -124,6 +124,7 @@ class _Aggregates:
                 **subject.shares(recipe.keys),
                 **self._uncertainty(recipe, sums.get(model), drawn.get(model)),
                 uncertainty_flag=_relative_to(recipe),
+                judged_by=subject.judged_by(recipe.keys),
                 **ranks.get(model, {}),
             )
 

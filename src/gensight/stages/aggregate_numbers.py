@@ -57,6 +57,11 @@ class Subject:
         sums = self.sums(form, raw=raw)
         return None if sums is None else estimated(sums).value
 
+    def judged_by(self, keys: Iterable[str]) -> str | None:
+        """Return every judge behind some numbers, None where nobody judged."""
+        names = {self.answers[key].judged_by for key in keys}
+        return "; ".join(sorted(name for name in names if name is not None)) or None
+
     def counts(self, keys: Iterable[str]) -> dict[str, int]:
         """Return how many answers stand behind numbers, and of what kinds, summed over cells.
 

@@ -80,6 +80,12 @@ class Answers:
         return Counter(h.sample_id for h, keep in zip(self.heads, kept, strict=True) if keep)
 
     @property
+    def judged_by(self) -> str | None:
+        """Return every judge of the answers, None where nobody judged."""
+        names = {head.judged_by for head in self.heads if head.judged_by is not None}
+        return "; ".join(sorted(names)) or None
+
+    @property
     def incomplete(self) -> bool:
         """Whether answers are missing that never arrived: such a cell has no number yet."""
         return any(head.outcome in INFRASTRUCTURE_OUTCOMES for head in self.heads)

@@ -10,8 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from gensight import encoders, images
 from gensight.pixels.grid_text import stored_grid
 from gensight.pixels.resampling import box_reduced

@@ -1,4 +1,4 @@
-"""What a measure is given of an encoder: a cell's vectors by reading, and the gallery's in order."""
+"""What a measure is given of an encoder: a cell's vectors by reading, and the candidates'."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ class CellFeatures:
         return self._of.get(key)
 
     def reduced(self, sample_id: str) -> np.ndarray | None:
-        """Return the vector of a sample's own picture at the cell's size, None where it has none."""
+        """Return the vector of a sample's own picture at the cell's size, None without one."""
         return self._reduced.get((sample_id, self._size))

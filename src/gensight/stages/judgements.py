@@ -32,6 +32,17 @@ class CellJudgements:
         key = (prediction.sample_id, prediction.repeat, prediction.severity, prediction.variant)
         return self._of.get(key, [])
 
+    def judged_by(self, prediction: Prediction) -> str | None:
+        """Return who judged a reading, each with the id under which it answered; None: nobody."""
+        names = {
+            row.judge_model
+            if row.answered_model is None
+            else f"{row.judge_model} (answered as {row.answered_model})"
+            for row in self.of(prediction)
+            if row.judge_outcome not in INFRASTRUCTURE_OUTCOMES
+        }
+        return ", ".join(sorted(names)) or None
+
     def with_outcome(self, prediction: Prediction) -> Prediction:
         """Return a reading; one that a judge was asked about in vain with the judge's outcome.
 

@@ -115,6 +115,8 @@ class _Scorer:
             prediction = self.judged.with_outcome(prediction)
         found = class_under_truth(_class_of(prediction, self.classes), sample)
         head = _head(replace(prediction, failure_blind=found), sample)
+        if self.judged is not None:
+            head["judged_by"] = self.judged.judged_by(prediction)
         try:
             yield from self._rows(prediction, sample, head)
         except Exception as error:

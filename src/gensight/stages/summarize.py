@@ -169,6 +169,7 @@ class _Block:
             group_rank_low=within.low if within else None,
             group_rank_high=within.high if within else None,
             smallest_difference=within.minimum_detectable_effect if within else None,
+            judged_by=answers.judged_by,
         )
 
     def _is_measured(self, model: str) -> bool:

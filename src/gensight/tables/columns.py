@@ -29,6 +29,9 @@ def printed_columns(
     for column in _about_subjects(columns or spec.columns, infos, subjects):
         label = benchmarks.get(column.benchmark, column.benchmark)
         group = label if column.group is None else column.group
+        judges = sorted({r.judged_by for r in index.column_rows(column) if r.judged_by is not None})
+        if judges:
+            group = f"{group}, by {'; '.join(judges)}"
         if block and block[-1].group != group:
             yield from _closed(block, options)
             block = []
