@@ -226,7 +226,7 @@ def _alike(rows: Sequence[Prediction]) -> Iterator[Judged]:
 
 def _judgements(reply: Reply) -> Iterator[Judgement]:
     """Yield a reply as rows, one for each variant that read what was judged."""
-    model, (judged, question, attempt), row, verdict = reply
+    model, (judged, question, attempt), row, verdict, _ = reply
     for variant in judged.variants:
         yield Judgement(
             sample_id=judged.prediction.sample_id,
