@@ -84,6 +84,18 @@ def _check_encoder(
             f"{file}: candidates: missing, and {key}.encoder compares with them; say `candidates: "
             f"{{}}` for the samples' own pictures, or give a template"
         )
+    module = project.encoders[scorer.encoder].module
+    reads_text = declared.constants("encoders", module)["READS_TEXT"]
+    if benchmark.candidates.template is not None and not reads_text:
+        raise SpecError(
+            f"{file}: {key}.encoder: '{scorer.encoder}' reads no texts, which the candidates are; "
+            f"take another encoder, or say `candidates: {{}}`"
+        )
+    if scorer.extractor != GRID_EXTRACTOR:
+        raise SpecError(
+            f"{file}: {key}.extractor: an encoder is shown grids, and '{scorer.extractor}' reads "
+            f"none; write {GRID_EXTRACTOR}"
+        )
     first = encoded.setdefault(scorer.encoder, scorer)
     if first.file != scorer.file:
         raise SpecError(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gensight import encoders, images
+from gensight.errors import SpecError
 from gensight.pixels.grid_text import stored_grid
 from gensight.pixels.resampling import box_reduced
 from gensight.records import Candidate, Feature, Prediction, RowFile, Sample, write_rows
@@ -78,7 +79,7 @@ def _pictures(
     orient, settings = plan["exif"] == "apply", plan["settings"]
     for some in _batches(samples, AT_ONCE):
         shown = [
-            images.decode_rgb(row.image["bytes"], matte=(255, 255, 255), orient=orient)
+            images.decode_rgb(_picture(row, plan), matte=(255, 255, 255), orient=orient)
             for row in some
         ]
         for row, vector in zip(some, encoder.pictures(shown).tolist(), strict=True):
@@ -89,11 +90,23 @@ def _pictures(
                 yield Candidate(name=row.sample_id, narrow=False, size=size, vector=vector)
 
 
+def _picture(sample: Sample, plan: Mapping[str, Any]) -> bytes:
+    if sample.image is None:
+        raise SpecError(
+            f"config/benchmarks/{plan['samples']['benchmark']}.yaml: candidates: sample "
+            f"'{sample.sample_id}' has no picture of its own; give the candidates a template"
+        )
+    return sample.image["bytes"]
+
+
 def _texts(
     samples: Iterable[Sample], encoder: encoders.Encoder, candidates: Mapping[str, Any]
 ) -> Iterator[Candidate]:
-    """Yield texts about labels as candidates, named by label: the samples', then the others."""
-    own = list(dict.fromkeys(row.query for row in samples if row.query is not None))
+    """Yield texts about labels as candidates, named by label: the samples', then the others.
+
+    A sample's label is its true text, which a model that is shown a picture is not told.
+    """
+    own = list(dict.fromkeys(row.target_text for row in samples if row.target_text is not None))
     others = []
     if candidates["vocabulary"] is not None:
         others = [one.label for one in vocabulary() if one.label not in own]
