@@ -19,7 +19,7 @@ from PIL import Image
 
 from gensight import images
 from gensight.digests import canonical_json, seed_of
-from gensight.errors import GensightError
+from gensight.errors import GensightError, SpecError
 from gensight.models import Outcome, Reply, Turn
 from gensight.models.reference.canvas import WHITE, known_truth
 from gensight.pixels.palette_grid import PaletteGrid
@@ -29,7 +29,6 @@ from gensight.pixels.resampling import box_reduced
 if TYPE_CHECKING:
     from gensight.records import Sample
 
-TWO_GREYS = ((255, 255, 255), (127, 127, 127))
 NOISE_COLOURS = 8
 
 
@@ -71,13 +70,17 @@ class Drawer:
 
     def __init__(self, settings: Mapping[str, Any], held_out: Sequence[Sample] = ()) -> None:
         self.disturbance = settings["grid_disturbance"]
+        for severity in settings["severities"]:
+            _check_severity(self.disturbance, severity)
 
     def answer(self, turn: Turn) -> Reply:
         """Return the drawings as grids.
 
         Raises:
             GensightError: a sample has no drawing, or the turn asks for something else.
+            SpecError: the disturbance has no such severity.
         """
+        _check_severity(self.disturbance, turn.severity)
         size = asked_size(turn, "drawer")
         drawings = [drawing_of(sample) for sample in about(turn)]
         return as_asked(turn, [self._grid(drawing, size, turn.severity) for drawing in drawings])
@@ -95,6 +98,19 @@ class Drawer:
         share = severity / 100
         faded = np.rint((1 - share) * drawing + share * 255).astype(np.uint8)
         return median_cut(box_reduced(faded, size))
+
+
+def _check_severity(disturbance: str | None, severity: float | None) -> None:
+    """Refuse what a disturbance cannot do; 0 and none leave the drawing as it is."""
+    allowed = {
+        "collapse": (lambda s: s == int(s), "a whole number of times"),
+        "fade": (lambda s: s <= 100, "at most 100 per cent"),
+    }
+    fits, told = allowed.get(disturbance or "", (lambda s: True, ""))
+    if severity and not fits(severity):
+        raise SpecError(
+            f"generation: severities: {severity} is no severity of '{disturbance}'; write {told}"
+        )
 
 
 def collapsed(drawing: np.ndarray, size: int, factor: int) -> PaletteGrid:
