@@ -192,15 +192,15 @@ class Teller:
             answered=answered,
             in_doubt=in_doubt,
         )
-        if not left:
+        strange = _told_strangers(known, cell.model)
+        if not left and strange is None:
             kept = f"{unanswered} without an answer are kept so" if unanswered else nothing_left
             return row(state="complete", to_ask=0, note=kept)
         gone = self._gone_since(spec, generation)
-        if gone is not None:
+        if left and gone is not None:
             return row(state="retired", to_ask=0, note=f"gone since {gone}: nothing is asked")
         asked = [one for one in known if not one.strangers]
         needs = sum((Counter(one.needs) for one in asked), Counter[Need]())
-        strange = _told_strangers(known, cell.model)
         if not needs:
             return row(state="stranger", to_ask=0, note=strange)
         if spec.provider:
