@@ -73,6 +73,12 @@ class Cells:
         source = spec.source
         return Cell(source.model, source.benchmark, f"{source.prompt}_{asked.size}")
 
+    def siblings(self, cell: Cell, scorer: ScorerSpec) -> list[Cell]:
+        """Return the same model's cells that a scorer looks across at, in the run's order."""
+        wanted = [p for p in self.prompts(cell.benchmark) if p in (scorer.across or ())]
+        others = [cell._replace(prompt=prompt) for prompt in wanted if prompt != cell.prompt]
+        return [other for other in others if self.project.takes_part(*other)]
+
     def judges(self, cell: Cell) -> dict[str, ScorerSpec]:
         """Return the judges of a cell, each with a scorer that goes by it."""
         return {s.judge: s for s in self.scorers(cell).values() if s.judge is not None}

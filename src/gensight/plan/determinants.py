@@ -249,6 +249,13 @@ class Determinants(Cells):
         if spec.encoder is not None:
             found["features"] = self.features(cell, spec.encoder)
             found["gallery"] = self.gallery(cell.benchmark, spec.encoder)
+            if spec.across is not None:
+                found["across"] = {
+                    paths.features_path(other, spec.encoder): digest_of(
+                        self.features(other, spec.encoder)
+                    )
+                    for other in self.siblings(cell, spec)
+                }
         if found["settings"].get("hyponyms"):
             found["kinds_sha256"] = kinds_hash(self.project.root)
         if spec.judge is not None:

@@ -185,6 +185,8 @@ class Plan(Determinants):
         if scorer.encoder is not None:
             yield paths.features_path(cell, scorer.encoder)
             yield paths.gallery_path(cell.benchmark, scorer.encoder)
+            for other in self.siblings(cell, scorer):
+                yield paths.features_path(other, scorer.encoder)
         if scorer.judge is not None:
             yield paths.judgement_path(cell, scorer.judge)
 

@@ -38,7 +38,8 @@ class ScorerSpec(Spec):
     `settings` go to the measure; `failure` among them names how a failed answer is scored.
     `reading` names the file of predictions, where one extractor reads twice with other parameters.
     The measure may also be given what an `encoder` makes of the grids that were read, beside the
-    benchmark's `candidates`, or what a `judge` says of them.
+    benchmark's `candidates` and the same model's grids `across` other prompts, or what a `judge`
+    says of them.
 
     A scorer reads every answer of its benchmark unless it says less: `prompts` (by default all
     that ask for a picture), `roles` of models, `subjects` (the models that the run lists under this
@@ -48,6 +49,7 @@ class ScorerSpec(Spec):
     extractor: str
     reading: Name | None = None
     encoder: Name | None = None
+    across: Names | None = None
     judge: Name | None = None
     prompts: Names | None = None
     roles: list[Role] | None = None

@@ -77,8 +77,11 @@ def _check_encoder(
     encoded: dict[str, ScorerSpec],
 ) -> None:
     if scorer.encoder is None:
+        if scorer.across is not None:
+            raise SpecError(f"{file}: {key}.across: needs an encoder; name one, or remove it")
         return
     _known(file, f"{key}.encoder", [scorer.encoder], project.encoders)
+    _known(file, f"{key}.across", scorer.across or (), benchmark.prompts)
     if benchmark.candidates is None:
         raise SpecError(
             f"{file}: candidates: missing, and {key}.encoder compares with them; say `candidates: "

@@ -9,6 +9,18 @@ import numpy as np
 
 from gensight.records import Candidate, Feature, Prediction, RowFile
 
+#: Sample, repeat, severity and variant.
+Key = tuple[str, int, float | None, str]
+
+
+def _vectors(path: str, planned: str | Mapping[str, Any]) -> dict[Key, np.ndarray]:
+    rows = RowFile(path, Feature, planned)
+    return {_key(row): np.array(row.vector, np.float32) for row in rows}
+
+
+def _key(row: Feature | Prediction) -> Key:
+    return row.sample_id, row.repeat, row.severity, row.variant
+
 
 class CellFeatures:
     """The features of one cell beside those of its benchmark's candidates.
@@ -17,11 +29,13 @@ class CellFeatures:
     """
 
     def __init__(self, features: str, gallery: str, plan: Mapping[str, Any]) -> None:
-        """Read both files; RecordError if one of them is not as planned."""
-        self._of = {
-            (row.sample_id, row.repeat, row.severity, row.variant): np.array(row.vector, np.float32)
-            for row in RowFile(features, Feature, plan["features"])
-        }
+        """Read both files, and those of the cells that the scorer looks across at.
+
+        Raises:
+            RecordError: one of them is not as planned.
+        """
+        self._of = _vectors(features, plan["features"])
+        self._across = [_vectors(path, digest) for path, digest in plan.get("across", {}).items()]
         rows = list(RowFile(gallery, Candidate, plan["gallery"]))
         shown = [row for row in rows if row.size is None]
         self.names = [row.name for row in shown]
@@ -36,8 +50,23 @@ class CellFeatures:
 
     def of(self, prediction: Prediction) -> np.ndarray | None:
         """Return the vector of a reading, float32 (d,), None where it has none."""
-        key = (prediction.sample_id, prediction.repeat, prediction.severity, prediction.variant)
-        return self._of.get(key)
+        return self._of.get(_key(prediction))
+
+    def companions(self, prediction: Prediction) -> list[tuple[np.ndarray | None, np.ndarray]]:
+        """Return, for each cell across, the vector of the same sample and those of all others.
+
+        The first is None where that answer was no grid, the second float32 (m, d).
+        """
+        key = _key(prediction)
+        return [
+            (
+                found.get(key),
+                np.array(
+                    [v for k, v in found.items() if k[0] != key[0] and k[1:] == key[1:]], np.float32
+                ),
+            )
+            for found in self._across
+        ]
 
     def reduced(self, sample_id: str) -> np.ndarray | None:
         """Return the vector of a sample's own picture at the cell's size, None without one."""

@@ -30,7 +30,8 @@ def score(
     One prediction gives, for each fit, a row for each part (sufficient statistic) and for each
     metric. A failed answer has no raw values; its policy values come from the measure alone.
     `predictions` are the scorer's own and, where the benchmark classifies failures, the classes;
-    `features` the cell's and the gallery's of the scorer's encoder, `judgements` its judge's.
+    `features` the cell's and the candidates' of the scorer's encoder, and those of cells that it
+    looks across at; `judgements` its judge's.
     """
     upstream = determinants["predictions"]
     planned = upstream["generations"]["requests"]["samples"]
@@ -38,7 +39,8 @@ def score(
     rows = RowFile(predictions[0], Prediction, upstream)
     scorer = _Scorer(determinants, store, _classes(predictions, determinants, rows))
     if features:
-        scorer.settings["features"] = CellFeatures(*features, determinants)
+        own, candidates, *_ = features
+        scorer.settings["features"] = CellFeatures(own, candidates, determinants)
     if judgements is not None:
         scorer.judged = CellJudgements(judgements, determinants["judgements"])
         scorer.settings["rubrics"] = scorer.judged.rubrics
@@ -53,12 +55,13 @@ def score_files(files: Sequence[str], output: str, determinants: Mapping[str, An
     for path in files:
         by_stage.setdefault(path.split("/")[1], []).append(path)
     (samples,) = by_stage["samples"]
+    own, *across = by_stage.get("features", [""])
     return score(
         samples,
         by_stage["predictions"],
         output,
         determinants,
-        features=[*by_stage.get("features", ()), *by_stage.get("galleries", ())],
+        features=[own, *by_stage["galleries"], *across] if own else (),
         judgements=next(iter(by_stage.get("judgements", ())), None),
     )
 
