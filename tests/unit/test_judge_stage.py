@@ -157,7 +157,7 @@ def test_runs_and_second_looks_are_requests_of_their_own(folder):
             (0, False): N, (1, False): N, (2, False): N, (0, True): len(twice),
         }  # fmt: skip
         assert len(checkout.keys("drawer")) == len(rows) == fake.charged == 3 * N + len(twice)
-        # The mean of the runs; the second look is set against the first run, and counts for nothing.
+        # The mean of the runs; a second look is set beside the first run, and counts for nothing.
         assert checkout.summary("total").value == 3 + POINTS["tidiness"]
         assert checkout.summary("rescore_change").value == 8
 

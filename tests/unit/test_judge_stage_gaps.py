@@ -186,9 +186,9 @@ def test_a_judge_that_is_killed_in_the_middle_loses_nothing(folder):
         checkout = JudgedCheckout(folder, google=fake)
         checkout.make_answers()
         for more in (3, 4):
-            before = len(fake.journal)
+            enough = len(fake.journal) + more
             process = judging(folder)
-            wait_until(lambda: len(fake.journal) >= before + more)
+            wait_until(lambda enough=enough: len(fake.journal) >= enough)
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
         sent = len(fake.journal)
