@@ -19,6 +19,19 @@ SPECS = {path.stem: load_spec(path, ModelSpec) for path in PATHS}
 OTHERS = {name: spec for name, spec in SPECS.items() if spec.display.group != "reference"}
 #: Models that read what is looked for, and no instruction.
 PHRASE_READERS = {"sam3", "sam3_qwen3_vl_8b_thinking", "sam3_qwen3_vl_32b_thinking_fp8"}
+#: Tasks of grids; what answers them answers in words.
+PIXEL_TASKS = ["text_to_pixel", "image_to_pixel", "pixel_understanding"]
+#: Models that PixelBench measures on everything but, for one of them, pictures.
+DRAWN_BY_WORDS = [
+    "gpt_6_astra",
+    "claude_opus_5",
+    "gpt_5_6_sol",
+    "kimi_k3",
+    "gemini_3_6_flash",
+    "seed_2_1_pro",
+    "deepseek_v4_pro",
+]
+BASELINES = [name for name, spec in SPECS.items() if spec.display.group == "pixelisation"]
 TASK_OF_TABLE = {1: "segmentation", 2: "segmentation", 3: "depth", 4: "counting"}
 # Rows of Tables 1 and 9 in the order of print.
 PRINTED_ORDER = {
@@ -77,8 +90,10 @@ def test_labels_and_places_are_unique():
 
 
 def test_groups():
-    assert {spec.display.group for spec in OTHERS.values()} == {"specialist", "mllm", "generalist"}
-    assert all(name not in OTHERS for name, spec in SPECS.items() if spec.kind == "reference")
+    groups = {spec.display.group for spec in OTHERS.values()}
+    assert groups == {"specialist", "mllm", "generalist", "pixelisation"}
+    painted_here = {name for name, spec in SPECS.items() if spec.adapter == "reference"}
+    assert painted_here.isdisjoint(OTHERS)
     assert all(spec.role != "measured" for name, spec in SPECS.items() if name not in OTHERS)
 
 
@@ -91,27 +106,34 @@ def test_a_file_starts_by_saying_what_it_is(path):
 def test_a_spec_fits_its_protocol(name):
     spec = OTHERS[name]
     assert spec.adapter in PROTOCOLS
-    assert set(spec.tasks) <= set(get_args(Task))
+    assert set(spec.tasks or ()) <= set(get_args(Task))
     assert spec.role == ("published" if spec.kind == "published" else "measured")
     if spec.kind == "hosted":
         assert (spec.limits.gpu, spec.shard_size) == (0, None)
         assert spec.limits.in_flight > 1
+    elif spec.adapter == "pixelise":
+        assert (spec.limits.gpu, spec.generation["method"]) == (0, name)
     elif spec.kind != "published":
         assert spec.limits.gpu == 1
         assert spec.shard_size is not None
     names = {"model", "agent", "weights", "repository"} & set(spec.generation)
-    assert bool(names) is (spec.kind != "published")
+    assert bool(names) is (spec.kind != "published" and spec.adapter != "pixelise")
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_text_answer_is_a_count_and_asked_for_as_one(name):
+def test_a_model_answers_what_it_is_asked_for(name):
     spec = OTHERS[name]
-    says = name == "countgd_pp" or spec.display.group == "mllm"
-    assert spec.answers == ("text" if says else "image")
+    says = name in ("countgd_pp", *BASELINES) or spec.display.group == "mllm"
+    assert spec.answers == ("text" if says and spec.kind != "published" else "image")
     if name == "gemini_3_5_flash_judge":
         assert (spec.tasks, spec.prompts) == ([], None)
-    elif name == "deepseek_v4_pro":  # it reads no pictures
-        assert (spec.tasks, spec.prompts) == ([], None)
+    elif name in DRAWN_BY_WORDS:
+        blind = name == "deepseek_v4_pro"  # it reads no pictures
+        tasks = ["text_to_pixel", "pixel_understanding"] if blind else ["counting", *PIXEL_TASKS]
+        assert (spec.tasks, spec.prompts) == (tasks, None)
+    elif name in BASELINES:
+        assert spec.prompts is None
+        assert spec.kind == "published" or spec.tasks == ["image_to_pixel"]
     elif says:
         assert (spec.tasks, spec.prompts) == (["counting"], ["integer"])
     else:
@@ -144,14 +166,19 @@ def test_a_model_is_asked_what_the_paper_asked_it_also_where_it_fails(table):
 
 def test_names_of_other_papers_are_in_print():
     assert set(specs_by_printed_name("genius")) <= set(printed_models("genius", 2))
-    assert set(specs_by_printed_name("pixelbench")) <= set(printed_models("pixelbench", 1))
+    assert set(specs_by_printed_name("pixelbench")) == set(printed_models("pixelbench", 1, 2, 25))
     papers = {paper for spec in SPECS.values() for paper in spec.published}
     assert papers == {"probegen", "genius", "pixelbench"}
 
 
 def test_settings_of_pixelbench_are_those_of_its_table_18():
     cells = load("pixelbench", 18, ROOT)
+    assert [specs_by_printed_name("pixelbench")[m] for m in printed_models("pixelbench", 18)] == (
+        DRAWN_BY_WORDS
+    )
     for printed, name in specs_by_printed_name("pixelbench").items():
+        if name in BASELINES:
+            continue
         asked = SPECS[name].generation
         told = {cell.metric: cell for cell in select(cells, model=printed, benchmark="T2P")}
         limit = next(v for k, v in asked.items() if k in ("max_tokens", "max_output_tokens"))
@@ -173,9 +200,12 @@ def test_models_beyond_the_tables():
     beside = {"gemini_3_pro", "gemini_3_5_flash_judge", "gemini_3_8_flash", "flux_2_pro"}
     beside |= {"sam3", "depth_anything_3", "marigold_normals_v1_1", "flux_2_klein", "omnigen_v1"}
     beside |= {"qwen3_vl_8b_instruct", "qwen2_5_vl_7b", "molmo2_8b"}
+    stands_for = {"pyxelate_like"}
     unprinted = {name for name, spec in OTHERS.items() if "probegen" not in spec.published}
-    assert unprinted >= tried | following | beside
-    assert all(OTHERS[name].published for name in unprinted - tried - following - beside)
+    assert unprinted >= tried | following | beside | stands_for
+    left = unprinted - tried - following - beside - stands_for
+    assert all(OTHERS[name].published for name in left)
+    assert "stands for" in SPECS["pyxelate_like"].display.note
     for name in beside:
         assert not SPECS[name].published
         assert "in none of the" in SPECS[name].display.note

@@ -7,7 +7,15 @@ import pytest
 
 from gensight import datasets
 from gensight.specs import declared
-from gensight.specs.benchmark import BenchmarkSpec, DatasetSpec, HeldOutSpec, ScorerSpec
+from gensight.specs.benchmark import (
+    BenchmarkSpec,
+    CandidatesSpec,
+    DatasetSpec,
+    HeldOutSpec,
+    ScorerSpec,
+    SourceSpec,
+)
+from gensight.specs.judge import JudgeSpec, RescoredSpec
 from gensight.specs.model import DisplaySpec, LimitsSpec, ModelSpec, OutputSpaceSpec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +29,7 @@ RUNS = sorted((ROOT / "config/runs").glob("*.yaml"))
 HEADINGS = re.findall(r"^#+ (.*)", (ROOT / "docs/PROTOCOLS.md").read_text(), re.MULTILINE)
 NUMBERS = {heading.split()[0] for heading in HEADINGS}
 #: A name of a case, or a number behind the page's name.
-CASE = re.compile(r"\b(?:API|CNT|DEP|PQT|SEG)-\d+\b")
+CASE = re.compile(r"\b(?:API|CNT|DEP|EMB|GRD|JDG|PIX|PQT|SEG)-\d+\b")
 SECTION = re.compile(r"\bPROTOCOLS\s+(\d+(?:\.\d+)*(?:(?:,| and| to)\s+\d+\.\d+)*)")
 
 
@@ -73,7 +81,15 @@ def test_commands_of_run_files_can_be_pasted(path):
 
 PAGES = {
     "adding-a-model": (ModelSpec, DisplaySpec, LimitsSpec, OutputSpaceSpec),
-    "adding-a-benchmark": (BenchmarkSpec, DatasetSpec, HeldOutSpec, ScorerSpec),
+    "adding-a-benchmark": (
+        BenchmarkSpec,
+        CandidatesSpec,
+        DatasetSpec,
+        HeldOutSpec,
+        ScorerSpec,
+        SourceSpec,
+    ),
+    "judges": (JudgeSpec, RescoredSpec),
 }
 
 

@@ -4,7 +4,7 @@ PixelBench 2.3: cosines of CLS features of DINOv2-Large. The model's pooled outp
 
 Its repository evaluates at a resize to 256 and a crop to 224, so that a border of 16 pixels is
 never seen. Here the whole picture is resized to the square unless `assumed_crop: border` is asked
-for: a grid fills its picture to the last cell, and the paper does not say (CASES EMB-1).
+for: a grid fills its picture to the last cell, and the paper does not say (PROTOCOLS EMB-1).
 """
 
 from __future__ import annotations
