@@ -29,7 +29,7 @@ test: setup  ## Run the core tests
 	$(BIN)/pytest --numprocesses $(CORES) --dist worksteal tests/workflow tests/unit
 
 .venv/models: pyproject.toml .venv/ready
-	$(BIN)/pip install --quiet --editable ".[models]"
+	$(BIN)/pip install --quiet --editable ".[models,open_clip]"
 	@touch $@
 
 test-models: .venv/models  ## Run local models' adapters on tiny random copies (brings torch)

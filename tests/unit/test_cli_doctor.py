@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cli_files import answer, call
 
-from gensight.cli import health
+from gensight.cli import health, readiness
 from gensight.runner.book import Book, Stop, book_path
 
 PROJECT = {
@@ -261,3 +261,15 @@ def test_neither_an_adapter_nor_an_optional_library_is_imported(checkout):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=checkout
     )
     assert done.stdout == "[]\n"
+
+
+def test_encoders_say_what_they_lack(checkout, monkeypatch):
+    spec = "module: {}\nstand_in: {}\ndisplay: {{label: E}}\n"
+    encoders = {"plain": spec.format("descriptor", "true"), "named": spec.format("dinov2", "false")}
+    encoders["named"] += "settings: {model: someone/weights}\n"
+    write(checkout, {f"config/encoders/{name}.yaml": text for name, text in encoders.items()})
+    monkeypatch.setattr(readiness, "is_importable", lambda module: module != "transformers")
+    found = answer("doctor")["encoders"]
+    assert found["plain"]["reasons"] == [] and "stands in" in found["plain"]["note"]
+    assert found["named"]["reasons"] == ["no transformers: pip install 'gensight[models]'"]
+    assert "cannot embed here" not in " ".join(answer("doctor")["warnings"])

@@ -9,6 +9,7 @@ from cli_files import HTML, answer, call, error, halves, save
 from PIL import Image
 
 from gensight import images
+from gensight.pixels.palette_grid import PaletteGrid
 from gensight.records import Generation, Prediction, Sample, Score, write_rows
 
 MASK = images.encode_mask(halves() > 0)
@@ -98,7 +99,7 @@ def test_metadata_has_a_row_for_each_and_every_column_but_pictures(tmp_path):
     out = tmp_path / "out"
     answer("export", stored(tmp_path, Sample, rows), out)
     table = metadata(out)
-    expected = {f for f in Sample.__dataclass_fields__ if f != "image"}
+    expected = {f for f in Sample.__dataclass_fields__ if f not in ("image", "target_image")}
     assert set(table.column_names) == expected | {"file_name", "target_mask_file_name"}
     assert table.column("file_name").to_pylist() == ["scene_0000.png", "scene_0001.png"]
     assert table.column("target_mask_file_name").to_pylist() == ["scene_0000_target_mask.png", None]
@@ -319,3 +320,21 @@ def test_answers_of_which_no_picture_came_leave_no_folder(tmp_path):
     out = tmp_path / "out"
     assert "no pictures" in error("export", path, out)
     assert not out.exists()
+
+
+def test_grids_become_pictures_of_whole_cells(tmp_path):
+    grid = PaletteGrid(((255, 0, 0), (0, 0, 255)), np.array([[0, 1, 0]] * 3, np.uint8))
+    rows = [
+        Prediction(
+            sample_id=name, rank=0, cluster_id=name, variant="strict", outcome="ok",
+            status="ok" if text else "invalid", text=text,
+        )
+        for name, text in (("good", grid.text()), ("bad", None))
+    ]  # fmt: skip
+    path = tmp_path / "grid.parquet"
+    write_rows(path, Prediction, rows, {"stage": "predictions", "extractor": "palette_grid"})
+    found = answer("export", str(path), tmp_path / "out", "--include-restricted")
+    assert (found["files"], found["without_picture"]) == (1, 1)
+    shown = images.decode_rgb((tmp_path / "out/good_strict_r0.png").read_bytes(), matte=(0, 0, 0))
+    assert shown.shape == (513, 513, 3)
+    assert np.array_equal(shown[::171, ::171], grid.picture())

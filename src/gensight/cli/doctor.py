@@ -43,6 +43,8 @@ def _print(health: Health) -> None:
         _section("models", [(name, f["kind"], f["adapter"], *_model(f)) for name, f in rows])
         rows = facts["providers"].items()
         _section("providers", [(name, f["key"], *f["parked"]) for name, f in rows])
+        rows = facts["encoders"].items()
+        _section("encoders", [(name, f["module"], *_encoder(f)) for name, f in rows])
         rows = facts["benchmarks"].items()
         _section("benchmarks", [(name, f["dataset"], _data(f)) for name, f in rows])
         _section(
@@ -74,6 +76,11 @@ def _model(found: dict[str, Any]) -> tuple[str, str]:
     told = "; ".join(found["reasons"])
     note = "" if found["note"] is None else f"({found['note']})"
     return RUNS[found["runs"]], " ".join(filter(None, (told, note)))
+
+
+def _encoder(found: dict[str, Any]) -> tuple[str, str]:
+    told = "; ".join(found["reasons"])
+    return RUNS["no" if told else "here"], " ".join(filter(None, (told, f"({found['note']})")))
 
 
 def _data(found: dict[str, Any]) -> str:

@@ -1,9 +1,10 @@
 """`gensight export`: the pictures of any stage's Parquet as files, for people to look at.
 
 Pictures keep their bytes, and get the extension that these bytes deserve (.bin where they are no
-picture). Masks become PNG of 0 and 255. A row's first picture or mask, in the order of the columns,
-is its `file_name`, the others are `{column}_file_name`: the convention of ImageFolder data sets, by
-which `datasets` opens the folder. `metadata.parquet` has one row for each exported row, with every
+picture). Masks become PNG of 0 and 255; palette grids that were read become PNG in which every cell
+is a square of equal pixels, 512 px or a little more a side. A row's first picture or mask, in the
+order of the columns, is its `file_name`, the others are `{column}_file_name`: the convention of
+ImageFolder data sets, by which `datasets` opens the folder. `metadata.parquet` has one row for each exported row, with every
 column that holds no picture. Rows without any picture are counted, not exported; lists of masks
 (the instances of a counting truth) stay as run lengths in the metadata.
 
@@ -30,10 +31,16 @@ from gensight.cli.files import make_folder, write_bytes
 from gensight.cli.printing import json_option, print_json, print_table
 from gensight.cli.restrictions import Restrictions, restrictions_of
 from gensight.digests import digest_of
-from gensight.errors import GensightError, ImageError
+from gensight.errors import GensightError, ImageError, RecordError
+from gensight.footers import read_footer
+from gensight.pixels.grid_text import stored_grid
 from gensight.records.rows import MASK, PICTURE
 
 METADATA = "metadata.parquet"
+#: The column that holds a palette grid, where the extractor reads grids.
+GRIDS = "text"
+#: A side of an exported grid has at least so many pixels.
+GRID_PX = 512
 # What tells rows of one sample apart: the column, and how it is written into a file's name.
 NAME_PARTS = (("variant", ""), ("turn", "t"), ("repeat", "r"), ("severity", "s"))
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -106,9 +113,19 @@ def _filled(result: str, file: pq.ParquetFile) -> dict[str, list[bool]]:
             # The smallest leaf tells it without the bytes of the pictures.
             leaf = f"{column.name}.{'path' if column.type == PICTURE else 'size'}"
             filled[column.name] = file.read(columns=[leaf]).column(0).is_valid().to_pylist()
+    if _holds_grids(result):
+        filled[GRIDS] = file.read(columns=[GRIDS]).column(0).is_valid().to_pylist()
     if not any(any(rows) for rows in filled.values()):
-        raise GensightError(f"{result}: holds no pictures and no masks")
+        raise GensightError(f"{result}: holds no pictures, masks or grids")
     return filled
+
+
+def _holds_grids(result: str) -> bool:
+    """Say whether the texts of a file are palette grids that an extractor read."""
+    try:
+        return read_footer(result).determinants.get("extractor") == "palette_grid"
+    except RecordError:  # a Parquet of somebody else's
+        return False
 
 
 def _held(result: str, filled: dict[str, list[bool]], restrictions: Restrictions) -> list[str]:
@@ -181,7 +198,7 @@ class _Exporter:
         """Write a row's pictures; return the metadata columns that name them."""
         stem, names = _stem(row, self.rows - 1), {}
         for column in self.held:
-            found = self._content(row[column])
+            found = _grid(row[column]) if column == GRIDS else self._content(row[column])
             if found is None:
                 continue
             data, extension = found
@@ -213,6 +230,13 @@ class _Exporter:
             name, number = f"{stem}_{number}.{extension}", number + 1
         self.used.add(name.lower())
         return name
+
+
+def _grid(text: str | None) -> tuple[bytes, str] | None:
+    if text is None:
+        return None
+    grid = stored_grid(text)
+    return images.encode_png(grid.enlarged(-(-GRID_PX // grid.size))), "png"
 
 
 def _stem(row: dict[str, Any], position: int) -> str:

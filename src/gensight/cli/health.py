@@ -17,7 +17,14 @@ from packaging.requirements import Requirement
 
 from gensight import datasets, models, providers
 from gensight.cli.checkout import parameters_of
-from gensight.cli.readiness import NO_KEY, Machine, is_importable, readiness, version_of
+from gensight.cli.readiness import (
+    NO_KEY,
+    Machine,
+    encoder_lacks,
+    is_importable,
+    readiness,
+    version_of,
+)
 from gensight.errors import GensightError, SpecError
 from gensight.providers.keys import find_key
 from gensight.runner.parking import parked_lines
@@ -72,6 +79,7 @@ def examine(root: Path) -> Health:
         return health
     health.facts["providers"] = _providers(project)
     health.facts["models"] = _models(project, machine, health)
+    health.facts["encoders"] = _encoders(project, machine, health)
     health.facts["benchmarks"] = _benchmarks(project, health)
     health.facts["folders"] = _folders(root, project, health)
     return health
@@ -151,6 +159,26 @@ def _models(project: Project, machine: Machine, health: Health) -> dict[str, dic
             health.warnings.append(
                 f"config/config.yaml: run.models: '{name}' cannot run here: "
                 f"{'; '.join(ready.reasons)}"
+            )
+    return found
+
+
+def _encoders(project: Project, machine: Machine, health: Health) -> dict[str, dict[str, Any]]:
+    """Return every encoder with what it lacks here, which is a warning if the run needs it."""
+    run = project.config.run
+    needed = {
+        scorer.encoder
+        for name in run.benchmarks
+        for scorer in project.benchmarks[name].scorers.values()
+    }
+    found = {}
+    for name, spec in project.encoders.items():
+        lacks = encoder_lacks(spec, machine)
+        note = "stands in where there are no weights" if spec.stand_in else NEVER_RUN
+        found[name] = {"module": spec.module, "reasons": lacks, "note": note}
+        if lacks and name in needed:
+            health.warnings.append(
+                f"config/encoders/{name}.yaml: cannot embed here: {'; '.join(lacks)}"
             )
     return found
 

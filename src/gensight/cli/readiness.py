@@ -20,6 +20,7 @@ from typing import Literal
 from gensight import models, providers
 from gensight.models import Site
 from gensight.slurm import commands
+from gensight.specs.encoder import EncoderSpec
 from gensight.specs.hosting import AGENT
 from gensight.specs.model import ModelSpec
 from gensight.specs.project import Project
@@ -43,6 +44,12 @@ NEEDS: dict[str, dict[str, tuple[str, ...]]] = {
     "google_generate": {"google": ("google.genai", "httpx2")},
     "anthropic_messages": {"anthropic": ("anthropic", "httpx2")},
     "bfl_task": {"hosted": ("httpx2",)},
+}
+#: {module of an encoder: {extra of gensight: modules of it that the encoder imports}}
+ENCODER_NEEDS: dict[str, dict[str, tuple[str, ...]]] = {
+    "siglip": {"models": ("torch", "transformers", "sentencepiece")},
+    "dinov2": {"models": ("torch", "transformers")},
+    "open_clip_pair": {"open_clip": ("torch", "open_clip")},
 }
 #: What weights in NF4 need beside them.
 QUANTISATION = {"quant": ("bitsandbytes",)}
@@ -84,7 +91,7 @@ class Machine:
         """Look at this machine, whose device files lie in `devices`."""
         wanted = {
             name
-            for extras in (*NEEDS.values(), QUANTISATION)
+            for extras in (*NEEDS.values(), *ENCODER_NEEDS.values(), QUANTISATION)
             for modules in extras.values()
             for name in modules
         }
@@ -173,10 +180,19 @@ def _key(provider: str, problem: str) -> str:
     return f"no key: export {variables}, or name a keys_file in the config"
 
 
+def encoder_lacks(spec: EncoderSpec, machine: Machine) -> list[str]:
+    """Return what an encoder lacks here: its packages. A GPU only makes it faster."""
+    return list(_missing(ENCODER_NEEDS.get(spec.module, {}), machine))
+
+
 def _packages(spec: ModelSpec, machine: Machine) -> Iterator[str]:
     needs = dict(NEEDS.get(spec.adapter, {}))
     if _is_quantised(spec):
         needs |= QUANTISATION
+    yield from _missing(needs, machine)
+
+
+def _missing(needs: Mapping[str, tuple[str, ...]], machine: Machine) -> Iterator[str]:
     for extra, modules in needs.items():
         missing = [module for module in modules if module not in machine.modules]
         if missing:
