@@ -4,9 +4,9 @@ Pictures keep their bytes, and get the extension that these bytes deserve (.bin 
 picture). Masks become PNG of 0 and 255; palette grids that were read become PNG in which every cell
 is a square of equal pixels, 512 px or a little more a side. A row's first picture or mask, in the
 order of the columns, is its `file_name`, the others are `{column}_file_name`: the convention of
-ImageFolder data sets, by which `datasets` opens the folder. `metadata.parquet` has one row for each exported row, with every
-column that holds no picture. Rows without any picture are counted, not exported; lists of masks
-(the instances of a counting truth) stay as run lengths in the metadata.
+ImageFolder data sets, by which `datasets` opens the folder. `metadata.parquet` has one row for each
+exported row, with every column that holds no picture. Rows without any picture are counted, not
+exported; lists of masks (the instances of a counting truth) stay as run lengths in the metadata.
 
 Rows of samples whose licence lets no picture be shown are left out, the answers to them and what
 was read from these too (see `gensight.cli.restrictions`).
