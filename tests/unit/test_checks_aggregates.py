@@ -18,17 +18,13 @@ PLAIN = {
     "numbers": {"one": NUMBER},
     "rows": [{"name": "mean", "mean_of": ["one"]}],
 }
-CORRELATED = {
-    "correlations": [
-        {"name": "pair", "x": {"aggregate": "scores", "row": "mean"}, "y": {"aggregate": "scores", "row": "mean"}}
-    ]
-}  # fmt: skip
+SIDE = {"aggregate": "scores", "row": "mean"}
+CORRELATED = {"correlations": [{"name": "pair", "x": SIDE, "y": SIDE}]}
+MEAN = {"benchmark": "scores", "prompt": "all", "scorer": "aggregate", "metric": "mean"}
 TABLE = {
     **PROJECT["config/tables/masks.yaml"],
-    "columns": [
-        {"benchmark": "scores", "prompt": "all", "scorer": "aggregate", "metric": "mean", "header": "Mean"}
-    ],
-}  # fmt: skip
+    "columns": [{**MEAN, "header": "Mean"}],
+}
 
 
 @pytest.fixture(autouse=True)
