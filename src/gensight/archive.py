@@ -24,6 +24,7 @@ from gensight.errors import GensightError, RecordError
 from gensight.footers import Footer, footer_from, read_footer, rebuild_command
 from gensight.freshness import MANIFEST
 from gensight.plan import STAGES
+from gensight.runner.adopted_judgements import adopt_judgements
 from gensight.runner.adoption import adopt as adopt_generations
 from gensight.stamps import mark_built
 
@@ -297,7 +298,11 @@ def _set_time(path: Path, entry: dict[str, Any]) -> None:
 
 
 def _fill_ledger(paths: Iterable[Path], ledger: Path) -> int:
-    cells = [path for path in paths if path.parts[1] == "generations"]
+    listed = list(paths)
+    cells = [path for path in listed if path.parts[1] == "generations"]
     for path in cells:
         adopt_generations(ledger, path.parts[2], path)
-    return len(cells)
+    judged = [path for path in listed if path.parts[1] == "judgements"]
+    for path in judged:
+        adopt_judgements(ledger, path)
+    return len(cells) + len(judged)

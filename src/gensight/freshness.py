@@ -140,6 +140,10 @@ def _act(
         from gensight.runner.adoption import adopt
 
         adopt(project.ledger, model, Path(path))
+    for _, path in answering_judgements(files, found, verdict.current, project):
+        from gensight.runner.adopted_judgements import adopt_judgements
+
+        adopt_judgements(project.ledger, Path(path))
     _put_times_in_order(files, verdict)
     footers.save()
     if verdict.outdated:
@@ -164,6 +168,10 @@ def _adopt(planned: PlannedFile, footer: Footer, ledger: Path) -> None:
 
         # Its replies answer for their keys from now on.
         adopt(ledger, planned.determinants["model"], Path(planned.path))
+    if planned.stage == "judgements":
+        from gensight.runner.adopted_judgements import adopt_judgements
+
+        adopt_judgements(ledger, Path(planned.path))
     mark_built(planned.path, footer.content)
 
 
@@ -188,6 +196,27 @@ def answering_files(
 
             for path in paths:
                 if path in found and lacks_answers(project.ledger, model, Path(path)):
+                    yield model, path
+
+
+def answering_judgements(
+    files: Mapping[str, PlannedFile],
+    found: Collection[str],
+    current: Collection[str],
+    project: Project,
+) -> Iterator[tuple[str, str]]:
+    """Yield judgements that hold replies which the ledger lacks, each with a model of its judge."""
+    of_model: dict[str, list[str]] = {}
+    for path, planned in files.items():
+        if planned.stage == "judgements":
+            for model in asked_models(planned):
+                of_model.setdefault(model, []).append(path)
+    for model, paths in of_model.items():
+        if project.models[model].kind != "reference" and not set(paths) <= set(current):
+            from gensight.runner.adopted_judgements import lacks_replies
+
+            for path in paths:
+                if path in found and lacks_replies(project.ledger, model, Path(path)):
                     yield model, path
 
 

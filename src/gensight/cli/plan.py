@@ -15,10 +15,11 @@ import click
 from gensight.cli.checkout import configfile_option, load_checkout
 from gensight.cli.printing import json_option, print_json, print_table
 from gensight.errors import GensightError
-from gensight.freshness import answering_files, settle
+from gensight.freshness import answering_files, answering_judgements, settle
 from gensight.plan import Plan, PlannedFile, paths
 from gensight.providers.prices import PriceList
 from gensight.runner.accounts import Accounts, Balance, End
+from gensight.runner.adopted_judgements import answered_by_judges
 from gensight.runner.adoption import answered_keys
 from gensight.runner.forecast import (
     Forecast,
@@ -117,6 +118,9 @@ def _ends(
     for model, path in answering_files(files, here, current, project):
         found = ends.setdefault(project.models[model].api_model, {})
         found.update((key, "kept") for key in answered_keys(Path(path)))
+    for model, path in answering_judgements(files, here, current, project):
+        found = ends.setdefault(project.models[model].api_model, {})
+        found.update((key, "kept") for key in answered_by_judges(Path(path)).get(model, ()))
     return ends
 
 

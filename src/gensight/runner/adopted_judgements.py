@@ -1,0 +1,98 @@
+"""Replies of judges that came with an archive: files of judgements answer for their keys.
+
+A file of judgements has the replies of all models of a judge, each as often as readings are alike.
+What of it answers is kept as every adopted reply is, in one file for each model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gensight.digests import digest_of
+from gensight.footers import read_footer
+from gensight.runner.adoption import adopted_folder
+
+if TYPE_CHECKING:
+    from gensight.records import Generation, Judgement
+
+#: The columns of a judgement that its reply has, too.
+SHARED = ("request_key", "text", "answered_model", "latency_s", "cost_usd", "usage")
+
+
+def answered_by_judges(judgements: Path) -> dict[str, set[str]]:
+    """Return the keys that a file of judgements has answers to, by judging model."""
+    from gensight.outcomes import MODEL_OUTCOMES
+    from gensight.records import Judgement, RowFile
+
+    file = RowFile(judgements, Judgement)
+    names = ("judge_model", "request_key", "judge_outcome")
+    found: dict[str, set[str]] = {}
+    for model, key, outcome in zip(*map(file.column, names), strict=True):
+        if outcome in MODEL_OUTCOMES:
+            found.setdefault(model, set()).add(key)
+    return found
+
+
+def lacks_replies(ledger: Path, model: str, judgements: Path) -> bool:
+    """Say whether a file of judgements has a reply of a model that the ledger lacks."""
+    from gensight.runner.ledger import Ledger
+
+    if _adopted_path(ledger, model, judgements).exists():
+        return False
+    kept = Ledger(ledger, model)
+    keys = answered_by_judges(judgements).get(model, ())
+    return any(not kept.entry_path(key).exists() for key in keys)
+
+
+def adopt_judgements(ledger: Path, judgements: Path) -> None:
+    """Keep the replies of a file of judgements in the ledger; nothing there is replaced.
+
+    Of a reply that climbed a ladder of lengths only the last rung is known.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
+    from gensight.records import Generation, write_rows
+
+    told = read_footer(judgements).determinants
+    requests = told["predictions"]["generations"]["requests"]
+    for model, keys in answered_by_judges(judgements).items():
+        target = _adopted_path(ledger, model, judgements)
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            says = {"stage": "generations", "model": model, "requests": requests}
+            write_rows(target, Generation, _replies(judgements, model, keys), says)
+
+
+def _replies(judgements: Path, model: str, keys: set[str]) -> Iterator[Generation]:
+    """Yield the replies of a model, each once."""
+    from gensight.records import Judgement, RowFile
+
+    left = set(keys)
+    for row in RowFile(judgements, Judgement):
+        if row.judge_model == model and row.request_key in left:
+            left.remove(row.request_key)
+            yield _reply(row)
+
+
+def _reply(row: Judgement) -> Generation:
+    """Return a judgement as what the runner keeps: the reply, and nothing of what it is about."""
+    from gensight.records import Generation
+
+    return Generation(
+        request_id="",
+        sample_ids=[row.sample_id],
+        rank=0,
+        turn=0,
+        final=True,
+        outcome=row.judge_outcome,
+        **{name: getattr(row, name) for name in SHARED},
+    )
+
+
+def _adopted_path(ledger: Path, model: str, judgements: Path) -> Path:
+    # By its rows: a file that was copied is the same file.
+    name = digest_of(["judgements", str(judgements), read_footer(judgements).content])[:32]
+    return adopted_folder(ledger, model) / f"{name}.parquet"
