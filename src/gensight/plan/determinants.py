@@ -6,25 +6,19 @@ it and a difference can be named by its key.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from gensight.digests import digest_of, digest_of_bytes
 from gensight.errors import SpecError
-from gensight.licences import LICENCES, may_show
 from gensight.plan import paths
 from gensight.plan.cells import Cell, Cells
-from gensight.plan.protocol import told_protocol
 from gensight.plan.seeds import fresh_seed
 from gensight.specs import declared
 from gensight.specs.benchmark import ScorerSpec
 from gensight.specs.conventions import NATIVE_DEFAULT
-from gensight.specs.figures import FigureSpec
 from gensight.specs.model import ModelSpec
 from gensight.specs.project import Project
-from gensight.specs.protocols import PROTOCOLS
-from gensight.specs.tables import TableSpec
 from gensight.vocabulary import kinds_hash, vocabulary_hash
 
 #: Raised by hand whenever a stage writes other rows from the same determinants.
@@ -66,11 +60,11 @@ class Determinants(Cells):
         if self.run.twin and "twin" in declared.constants("datasets", module).get("DEFAULTS", {}):
             parameters["twin"] = True
         return {
-            **_stage("samples"),
+            **stage_of("samples"),
             "benchmark": benchmark,
             "task": spec.task,
             "dataset": module,
-            "dataset_version": _version("datasets", module),
+            "dataset_version": version_of("datasets", module),
             "parameters": declared.merged(
                 f"config/benchmarks/{benchmark}.yaml",
                 "dataset.parameters",
@@ -101,7 +95,7 @@ class Determinants(Cells):
         """Return what determines a benchmark's rendered requests."""
         spec = self.project.prompt(benchmark, prompt)
         found = {
-            **_stage("requests"),
+            **stage_of("requests"),
             "samples": self.samples(benchmark),
             "prompt": prompt,
             "ranks": self.run.prompt_ranks.get(prompt),
@@ -122,7 +116,7 @@ class Determinants(Cells):
         """Return what determines a cell's generations, whatever its shards."""
         model = self.project.models[cell.model]
         return {
-            **_stage("generations"),
+            **stage_of("generations"),
             "requests": self.requests(cell.benchmark, cell.prompt),
             **self._asked(cell.model),
             "repeats": model.repeats,
@@ -139,7 +133,7 @@ class Determinants(Cells):
         return {
             "model": name,
             "adapter": model.adapter,
-            "adapter_version": _version("models", model.adapter) if here else None,
+            "adapter_version": version_of("models", model.adapter) if here else None,
             "generation": generation,
         }
 
@@ -152,10 +146,10 @@ class Determinants(Cells):
         scorers = self.project.benchmarks[cell.benchmark].scorers.values()
         scorer = next(s for s in scorers if s.file == reading)
         return {
-            **_stage("predictions"),
+            **stage_of("predictions"),
             "generations": self.generations(cell),
             "extractor": scorer.extractor,
-            "extractor_version": _version("extractors", scorer.extractor),
+            "extractor_version": version_of("extractors", scorer.extractor),
             "uses": _used("extractors", scorer.extractor),
             "parameters": declared.merged(
                 f"config/benchmarks/{cell.benchmark}.yaml",
@@ -176,7 +170,7 @@ class Determinants(Cells):
         grid = scorer.parameters.get("grid", {})
         first = {key: values[0] for key, values in grid.items() if values}
         return {
-            "extractor_version": _version("extractors", inner),
+            "extractor_version": version_of("extractors", inner),
             "parameters": declared.merged(
                 f"config/benchmarks/{benchmark}.yaml",
                 "scorers.parameters.grid",
@@ -189,7 +183,7 @@ class Determinants(Cells):
     def features(self, cell: Cell, encoder: str) -> dict[str, Any]:
         """Return what determines the features of a cell's readings."""
         return {
-            **_stage("features"),
+            **stage_of("features"),
             "predictions": self.prediction(cell, self.encoders(cell)[encoder].file),
             **self._encoder(encoder),
         }
@@ -204,7 +198,7 @@ class Determinants(Cells):
                 f"nothing to compare with; say what"
             )
         found = {
-            **_stage("galleries"),
+            **stage_of("galleries"),
             "samples": self.samples(benchmark),
             "exif": spec.exif,
             "candidates": candidates.model_dump(),
@@ -223,7 +217,7 @@ class Determinants(Cells):
         return {
             "encoder": name,
             "module": spec.module,
-            "module_version": _version("encoders", spec.module),
+            "module_version": version_of("encoders", spec.module),
             "uses": _used("encoders", spec.module),
             "settings": settings,
         }
@@ -232,7 +226,7 @@ class Determinants(Cells):
         """Return what determines a judge's judgements of a cell's readings."""
         spec = self.project.judges[judge]
         return {
-            **_stage("judgements"),
+            **stage_of("judgements"),
             "predictions": self.prediction(cell, self.judges(cell)[judge].file),
             "judge": judge,
             "spec": spec.model_dump(exclude={"display"}),
@@ -266,18 +260,18 @@ class Determinants(Cells):
         self, cell: Cell, scorer: str, spec: ScorerSpec, classifier: ScorerSpec | None
     ) -> dict[str, Any]:
         return {
-            **_stage("scores"),
+            **stage_of("scores"),
             "predictions": self.prediction(cell, spec.file),
             "classes": self.prediction(cell, classifier.file)
             if classifier and classifier.file != spec.file
             else None,
             "scorer": scorer,
             "measure": spec.measure,
-            "measure_version": _version("measures", spec.measure),
+            "measure_version": version_of("measures", spec.measure),
             "uses": _used("measures", spec.measure),
             "settings": self._settings(cell, scorer, spec),
             "metrics": {
-                name: {"metric_version": _version("metrics", name)} for name in spec.metrics
+                name: {"metric_version": version_of("metrics", name)} for name in spec.metrics
             },
             # The first is the one that comparisons take where none is named; keys lose their order.
             "first_metric": spec.metrics[0],
@@ -306,7 +300,7 @@ class Determinants(Cells):
         cells = self.cells(benchmark)
         models = {cell.model: self.project.models[cell.model] for cell in cells}
         return {
-            **_stage("summaries"),
+            **stage_of("summaries"),
             "benchmark": benchmark,
             "subsets": self.project.benchmarks[benchmark].subsets,
             "scores": {
@@ -316,7 +310,7 @@ class Determinants(Cells):
                 if spec.summarised
             },
             "roles": {name: model.role for name, model in models.items()},
-            "native": {name: _native(model) for name, model in models.items()},
+            "native": {name: native_fit(model) for name, model in models.items()},
             "failed_above": {n: m.failed_above for n, m in models.items() if m.role == "measured"},
             "groups": {n: m.display.group for n, m in models.items() if m.role == "measured"},
         }
@@ -327,11 +321,11 @@ class Determinants(Cells):
         scorer = self.project.benchmarks[spec.benchmark].scorers[spec.scorer]
         cells = self.sweep_cells(sweep)
         return {
-            **_stage("sweeps"),
+            **stage_of("sweeps"),
             "sweep": sweep,
             "spec": spec.model_dump(),
             "parameters": scorer.parameters,
-            "metric_version": _version("metrics", spec.metric),
+            "metric_version": version_of("metrics", spec.metric),
             "scores": {
                 paths.score_path(cell, spec.scorer): digest_of(self.score(cell, spec.scorer))
                 for cell in cells
@@ -351,7 +345,7 @@ class Determinants(Cells):
         ]
         models = {cell.model: self.project.models[cell.model] for cell, _ in pairs}
         return {
-            **_stage("aggregates"),
+            **stage_of("aggregates"),
             "aggregate": aggregate,
             "spec": spec.model_dump(),
             "scores": {
@@ -363,128 +357,13 @@ class Determinants(Cells):
             "groups": {n: m.display.group for n, m in models.items() if m.role == "measured"},
         }
 
-    def table(self, table: str) -> dict[str, Any]:
-        """Return what determines a table: its spec, labels and summaries."""
-        spec, needs = self.project.tables[table], self.tables_needs(table)
-        found = {
-            **_stage("tables"),
-            "table": table,
-            "subjects": self.project.subjects(spec.subjects) if spec.subjects else [],
-            "published": self._published(spec),
-            **self._report(spec, needs),
-        }
-        if spec.listing is not None:
-            found["listed"] = digest_of_bytes(self._resource(spec.listed_file))
-        return found
 
-    def _published(self, spec: TableSpec) -> dict[str, Any] | None:
-        """Return how a table prints a paper's own numbers, with the digest of those numbers."""
-        how = self.run.published
-        if how == "hide" or spec.published is None:
-            return None
-        name = f"resources/published/{spec.published.paper}_table_{spec.published.table}.csv"
-        return {"how": how, "sha256": digest_of_bytes(self._resource(name))}
-
-    def _resource(self, name: str) -> bytes:
-        try:
-            return (self.project.root / name).read_bytes()
-        except OSError as error:
-            raise SpecError(f"{name}: cannot be read ({error.strerror}); restore it") from None
-
-    def all_tables(self) -> dict[str, Any]:
-        """Return what determines the document of all tables."""
-        return {
-            **_stage("tables"),
-            "run": self.run.name,
-            "tables": {name: digest_of(self.table(name)) for name in self.run.tables},
-        }
-
-    def figure(self, figure: str) -> dict[str, Any]:
-        """Return what determines a figure: its spec, labels, what it draws from and may show."""
-        spec = self.project.figures[figure]
-        report = self._report(spec, spec.benchmarks)
-        if not spec.galleries:
-            return {**_stage("figures"), "figure": figure, **report}
-        scorers = {name: self.project.benchmarks[name].scorers for name in spec.benchmarks}
-        return {
-            **_stage("figures"),
-            "figure": figure,
-            **report,
-            # The file that each scorer reads, and the fit that `native` stands for.
-            "readings": {
-                name: {scorer: read.file for scorer, read in found.items()}
-                for name, found in scorers.items()
-            },
-            "native": {name: _native(self.project.models[name]) for name in report["models"]},
-            "may_show": sorted(tag for tag in LICENCES if may_show(tag)),
-        }
-
-    def _report(self, spec: Any, needs: Sequence[str]) -> dict[str, Any]:
-        benchmarks = [name for name in needs if name in self.project.benchmarks]
-        sweeps = [name for name in needs if name in self.project.sweeps]
-        aggregates = [name for name in needs if name in self.project.aggregates]
-        below = [n for a in aggregates for n in self.project.aggregated(a)]
-        shown = list(dict.fromkeys([*benchmarks, *below]))
-        models = {cell.model for name in shown for cell in self.cells(name)}
-        if self.run.published != "hide":
-            models |= {name for name in self.run.models if self.project.models[name].published}
-        dumped = spec.model_dump(exclude_none=True)
-        if self.run.twin:
-            dumped["title"] += " (synthetic twins)"
-        return {
-            "spec": dumped,
-            "run": self.run.name,
-            "models": {name: self._shown(name) for name in sorted(models)},
-            "benchmarks": {
-                name: self.project.benchmarks[name].display.model_dump(exclude_none=True)
-                for name in spec.benchmarks
-                if name in self.project.benchmarks
-            },
-            "tasks": {name: self.project.benchmarks[name].task for name in benchmarks},
-            "exif": {name: self.project.benchmarks[name].exif for name in benchmarks},
-            "protocol": told_protocol(
-                self.project,
-                [*shown, *(self.project.sweeps[name].benchmark for name in sweeps)],
-                self._scorers_of(spec),
-                self.samples,
-            ),
-            "summaries": {
-                **{name: digest_of(self.summary(name)) for name in benchmarks},
-                **{name: digest_of(self.sweep(name)) for name in sweeps},
-                **{name: digest_of(self.aggregate(name)) for name in aggregates},
-            },
-        }
-
-    def _scorers_of(self, spec: TableSpec | FigureSpec) -> set[tuple[str, str]]:
-        """Return the (benchmark, scorer) pairs that a report shows numbers of, or is made from."""
-        found = {(number.benchmark, number.scorer) for number in spec.numbers.values()}
-        for name in {benchmark for benchmark, _ in found} & {*self.project.aggregates}:
-            for below in self.project.all_aggregates(name):
-                numbers = self.project.aggregates[below].numbers.values()
-                found |= {(number.benchmark, number.scorer) for number in numbers}
-        return found
-
-    def _shown(self, name: str) -> dict[str, Any]:
-        """Return what reports need to know of a model."""
-        model = self.project.models[name]
-        return {
-            "display": model.display.model_dump(exclude_none=True),
-            "role": model.role,
-            "hosted": model.kind == "hosted",
-            "proven": PROTOCOLS[model.adapter].proven,
-            "answered_as": model.answered_as,
-            "exposure": model.exposure,
-            "published": model.published,
-            "failed_above": model.failed_above,
-            "severity_unit": model.severity_unit,
-        }
-
-
-def _stage(stage: str) -> dict[str, Any]:
+def stage_of(stage: str) -> dict[str, Any]:
+    """Return what says of determinants which stage they are of."""
     return {"stage": stage, "stage_version": STAGE_VERSIONS[stage]}
 
 
-def _native(model: ModelSpec) -> str:
+def native_fit(model: ModelSpec) -> str:
     """Return the fit that is native to a model: what its card says of it, else the paper's."""
     space = model.output_space.space if model.output_space else "unknown"
     return NATIVE_DEFAULT if space == "unknown" else space
@@ -494,11 +373,12 @@ def _used(room: str, name: str) -> dict[str, int]:
     """Return the versions of the modules of other rooms that a module computes with."""
     used = declared.constants(room, name).get("USES", {})
     return {
-        f"{other}.{module}_version": _version(other, module)
+        f"{other}.{module}_version": version_of(other, module)
         for other, modules in used.items()
         for module in modules
     }
 
 
-def _version(room: str, name: str) -> int:
+def version_of(room: str, name: str) -> int:
+    """Return the version that a module declares."""
     return declared.constants(room, name)["VERSION"]

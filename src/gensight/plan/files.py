@@ -9,8 +9,8 @@ from typing import Any
 from gensight.digests import digest_of
 from gensight.plan import paths
 from gensight.plan.cells import Cell
-from gensight.plan.determinants import Determinants
 from gensight.plan.protocol import told_spending
+from gensight.plan.reports import ReportDeterminants
 from gensight.plan.stopping import with_stops
 from gensight.specs.benchmark import ScorerSpec
 from gensight.specs.figures import GallerySpec
@@ -40,7 +40,7 @@ class PlannedFile:
         return digest_of(self.determinants)
 
 
-class Plan(Determinants):
+class Plan(ReportDeterminants):
     """The files of a run, each benchmark as far as its spending has come."""
 
     def __init__(self, project: Project) -> None:
