@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from gensight.errors import SpecError
 from gensight.specs.aggregates import AggregateSpec
-from gensight.specs.words import unknown
+from gensight.specs.words import refuse_unknown
 
 if TYPE_CHECKING:
     from gensight.specs.project import Project
@@ -32,18 +32,18 @@ def check_aggregate(
             raise SpecError(f"{file}: rename it; there is a {room} of this name")
     for key, number in spec.numbers.items():
         place = f"numbers.{key}."
-        _known(file, f"{place}benchmark", [number.benchmark], project.benchmarks)
+        refuse_unknown(file, f"{place}benchmark", [number.benchmark], project.benchmarks)
         check_number(file, place, number, project.benchmarks[number.benchmark])
     for key, models in spec.named_models.items():
-        _known(file, key, models, project.models)
+        refuse_unknown(file, key, models, project.models)
     for place, correlation in enumerate(spec.correlations):
         for axis in ("x", "y"):
             side = getattr(correlation, axis)
             if side.aggregate is not None:
                 key = f"correlations.{place}.{axis}"
-                _known(file, f"{key}.aggregate", [side.aggregate], project.aggregates)
+                refuse_unknown(file, f"{key}.aggregate", [side.aggregate], project.aggregates)
                 rows = [row.name for row in project.aggregates[side.aggregate].rows]
-                _known(file, f"{key}.row", [side.row], rows)
+                refuse_unknown(file, f"{key}.row", [side.row], rows)
     _check_no_circle(file, name, project, [name])
 
 
@@ -55,10 +55,3 @@ def _check_no_circle(file: str, name: str, project: Project, above: list[str]) -
                 f"take a row from an aggregate that needs none of these"
             )
         _check_no_circle(file, other, project, [*above, other])
-
-
-def _known(file: str, key: str, words: Iterable[Any], known: Iterable[Any]) -> None:
-    names = list(known)
-    for word in words:
-        if word not in names:
-            raise unknown(file, key, word, names)

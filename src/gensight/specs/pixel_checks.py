@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gensight.errors import SpecError
@@ -12,7 +11,7 @@ from gensight.specs.figures import FigureSpec
 from gensight.specs.judge import JudgeSpec
 from gensight.specs.prompt import PromptSpec
 from gensight.specs.tables import TableSpec
-from gensight.specs.words import unknown
+from gensight.specs.words import refuse_unknown
 
 if TYPE_CHECKING:
     from gensight.specs.project import Project
@@ -36,7 +35,7 @@ def check_pixels(file: str, benchmark: BenchmarkSpec, project: Project) -> None:
     for name, scorer in benchmark.scorers.items():
         _check_encoder(file, f"scorers.{name}", scorer, benchmark, project, encoded)
         if scorer.judge is not None:
-            _known(file, f"scorers.{name}.judge", [scorer.judge], project.judges)
+            refuse_unknown(file, f"scorers.{name}.judge", [scorer.judge], project.judges)
     _check_source(file, benchmark, project)
 
 
@@ -80,8 +79,8 @@ def _check_encoder(
         if scorer.across is not None:
             raise SpecError(f"{file}: {key}.across: needs an encoder; name one, or remove it")
         return
-    _known(file, f"{key}.encoder", [scorer.encoder], project.encoders)
-    _known(file, f"{key}.across", scorer.across or (), benchmark.prompts)
+    refuse_unknown(file, f"{key}.encoder", [scorer.encoder], project.encoders)
+    refuse_unknown(file, f"{key}.across", scorer.across or (), benchmark.prompts)
     if benchmark.candidates is None:
         raise SpecError(
             f"{file}: candidates: missing, and {key}.encoder compares with them; say `candidates: "
@@ -119,12 +118,12 @@ def _check_source(file: str, benchmark: BenchmarkSpec, project: Project) -> None
                 f"name the model, benchmark and prompt that give them"
             )
         return
-    _known(file, "source.model", [source.model], project.models)
-    _known(file, "source.benchmark", [source.benchmark], project.benchmarks)
+    refuse_unknown(file, "source.model", [source.model], project.models)
+    refuse_unknown(file, "source.benchmark", [source.benchmark], project.benchmarks)
     other = project.benchmarks[source.benchmark]
     for name in about_grids:
         size = project.prompts[(benchmark.task, name)].size
-        _known(file, "source.prompt", [f"{source.prompt}_{size}"], other.prompts)
+        refuse_unknown(file, "source.prompt", [f"{source.prompt}_{size}"], other.prompts)
         _check_gives_grids(file, source, project.prompts[(other.task, f"{source.prompt}_{size}")])
     _check_reading(file, source, other)
     _check_samples(file, benchmark, source.benchmark, other)
@@ -143,7 +142,7 @@ def _check_gives_grids(file: str, source: SourceSpec, prompt: PromptSpec) -> Non
 def _check_reading(file: str, source: SourceSpec, other: BenchmarkSpec) -> None:
     """A question shows what an extractor of grids read in one of its variants."""
     readings = {scorer.file: scorer for scorer in other.scorers.values()}
-    _known(file, "source.reading", [source.reading], readings)
+    refuse_unknown(file, "source.reading", [source.reading], readings)
     scorer = readings[source.reading]
     if scorer.extractor != GRID_EXTRACTOR:
         raise SpecError(
@@ -151,7 +150,9 @@ def _check_reading(file: str, source: SourceSpec, other: BenchmarkSpec) -> None:
             f"take one of the extractor {GRID_EXTRACTOR}"
         )
     variants = declared.constants("extractors", GRID_EXTRACTOR)["DEFAULTS"]["variants"]
-    _known(file, "source.variant", [source.variant], scorer.parameters.get("variants", variants))
+    refuse_unknown(
+        file, "source.variant", [source.variant], scorer.parameters.get("variants", variants)
+    )
 
 
 def _check_samples(file: str, benchmark: BenchmarkSpec, name: str, other: BenchmarkSpec) -> None:
@@ -173,7 +174,7 @@ def _check_samples(file: str, benchmark: BenchmarkSpec, name: str, other: Benchm
 def _which(file: str, benchmark: BenchmarkSpec) -> tuple[object, ...]:
     """Return what decides which samples a benchmark has, whatever they are asked."""
     dataset = benchmark.dataset
-    _known(file, "dataset.module", [dataset.module], declared.names("datasets"))
+    refuse_unknown(file, "dataset.module", [dataset.module], declared.names("datasets"))
     parameters = declared.merged(
         file, "dataset.parameters", "datasets", dataset.module, dataset.parameters
     )
@@ -186,8 +187,8 @@ def check_judge(file: str, judge: JudgeSpec, project: Project) -> None:
     Raises:
         SpecError: one line naming file, key and what to do.
     """
-    _known(file, "rubrics", judge.rubrics, project.rubrics)
-    _known(file, "models", judge.models, project.models)
+    refuse_unknown(file, "rubrics", judge.rubrics, project.rubrics)
+    refuse_unknown(file, "models", judge.models, project.models)
     for name in judge.models:
         model = project.models[name]
         if model.kind not in JUDGING_PLACES or model.answers != "text":
@@ -280,10 +281,3 @@ def _shown(spec: TableSpec | FigureSpec, project: Project) -> set[tuple[str, str
         numbers = project.aggregates[name].numbers.values()
         found |= {(number.benchmark, number.scorer) for number in numbers}
     return {pair for pair in found if pair[0] in project.benchmarks}
-
-
-def _known(file: str, key: str, words: Iterable[object], known: Iterable[object]) -> None:
-    names = list(known)
-    for word in words:
-        if word not in names:
-            raise unknown(file, key, word, names)

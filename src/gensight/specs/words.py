@@ -23,3 +23,15 @@ def unknown(file: str | Path, key: str, word: object, known: Iterable[object]) -
         return SpecError(f"{file}: key '{key}' is missing; allowed: {allowed}")
     hint = nearest(str(word), names)
     return SpecError(f"{file}: {key}: '{word}' is not known{hint}; allowed: {allowed}")
+
+
+def refuse_unknown(file: str, key: str, words: Iterable[object], known: Iterable[object]) -> None:
+    """Refuse the first word of a key that is not among those that are known.
+
+    Raises:
+        SpecError: one line naming file, key, the word, the nearest known one and all of them.
+    """
+    names = list(known)
+    for word in words:
+        if word not in names:
+            raise unknown(file, key, word, names)
