@@ -155,6 +155,8 @@ class JudgedCheckout(PlannedCheckout):
 
     def __init__(self, folder, **fakes):
         self.folder = folder
+        #: What every file of judgements took, in the order in which they were made.
+        self.counts = []
         for name, content in FILES.items():
             self.write(name, content)
         (folder / "Snakefile").touch()
@@ -213,7 +215,7 @@ class JudgedCheckout(PlannedCheckout):
             case "predictions":
                 extract(inputs[0], inputs[1:], path, plan)
             case "judgements":
-                judge(*inputs, path, "ledger", plan, load_config())
+                self.counts.append(judge(*inputs, path, "ledger", plan, load_config()))
             case "scores":
                 score_files(inputs, path, plan)
             case "summaries":

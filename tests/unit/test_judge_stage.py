@@ -42,7 +42,9 @@ def test_each_distinct_question_is_asked_once_and_never_again(folder):
         for path in ("results/judgements", "results/scores", "results/summaries"):
             for file in (folder / path).rglob("*.parquet"):
                 file.unlink()
+        assert [(c.answers, c.asked) for c in checkout.counts] == [(N, N), (N, 0), (N, N)]
         assert len(checkout.make()) == 7
+        assert [(c.asked, c.replayed) for c in checkout.counts[3:]] == [(0, N)] * 3
         assert len(fake.journal) == 2 * N and checkout.judgements()[0].points == POINTS
         assert {row.answered_model for row in checkout.judgements()} == {"gemini-3.6-flash"}
 
@@ -72,7 +74,7 @@ def test_a_reply_is_asked_for_again_until_it_can_be_read_and_at_most_twice(folde
             (2, "ok", None),
         ]
         assert found[never] == [(n, "unparseable", "not_json") for n in range(3)]
-        assert found[empty] == [(0, "unparseable", "malformed"), (1, "ok", None)]
+        assert found[empty] == [(0, "empty", "malformed"), (1, "ok", None)]
         # Each re-ask has a key of its own; the wire sends the same words again.
         assert len(checkout.keys("drawer")) == fake.charged == N + 6
         assert fake.distinct == N
@@ -130,8 +132,7 @@ def test_a_cut_reply_climbs_the_ladder_of_its_judge(folder):
         # What is in the file is the reply that counts; both rungs are in the ledger.
         assert len(checkout.keys("drawer")) == N
         (folder / "results/judgements/drawer/icons/grid_8/marker.parquet").unlink()
-        shut = checkout.folder / "results/summaries/icons.parquet"
-        shut.unlink()
+        (folder / "results/summaries/icons.parquet").unlink()
         (folder / "results/scores/drawer/icons/grid_8/marks.parquet").unlink()
         row = checkout.judge_rows()["claude_judge", "drawer"]
         assert (row["answered"], row["to_ask"]) == (2 * N, 0)

@@ -163,21 +163,15 @@ def test_without_a_budget_nothing_is_sent_and_the_judged_cell_is_named(folder):
         assert told[-1] == "nothing paid will be sent: add budget: {usd: 1} to config/config.yaml"
 
 
-def judging(folder):
+def judging(checkout):
     """Judge in a process of its own; return its id."""
     process = os.fork()
     if process == 0:
         try:
-            JudgedCheckout.make(checkout_in(folder))
+            checkout.make()
         finally:
             os._exit(1)
     return process
-
-
-def checkout_in(folder):
-    checkout = JudgedCheckout.__new__(JudgedCheckout)
-    checkout.folder = folder
-    return checkout
 
 
 def test_a_judge_that_is_killed_in_the_middle_loses_nothing(folder):
@@ -187,7 +181,7 @@ def test_a_judge_that_is_killed_in_the_middle_loses_nothing(folder):
         checkout.make_answers()
         for more in (3, 4):
             enough = len(fake.journal) + more
-            process = judging(folder)
+            process = judging(checkout)
             wait_until(lambda enough=enough: len(fake.journal) >= enough)
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)

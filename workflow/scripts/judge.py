@@ -12,4 +12,4 @@ with logged(snakemake):
         snakemake.params.determinants,
         snakemake.config,
     )
-    print(f"{made.answers} judgements, {made.asked} asked for now, {made.replayed} replayed")
+    print(f"{made.answers} replies, {made.asked} asked for now, {made.replayed} replayed")

@@ -82,6 +82,8 @@ def judge(outcome: str, text: str | None, rubric: RubricSpec, reading: str = "le
         return Verdict(status="no_answer", reason=outcome)
     if outcome in REFUSALS:
         return Verdict(status="refused", reason=outcome)
+    if outcome == Outcome.MALFORMED and not (text or "").strip():
+        return Verdict(status="empty", reason=outcome)  # what adapters call a reply without words
     if outcome != Outcome.OK:
         return Verdict(status="unparseable", reason=outcome)
     return read(text or "", rubric, reading)

@@ -8,7 +8,8 @@ their key is the same.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -91,7 +92,8 @@ class JudgeShard:
             plan={**plan["models"][model], "requests": planned, "exif": plan["exif"]},
             judge=JudgeSpec.model_validate({**plan["spec"], **display}),
             rubrics={
-                name: RubricSpec.model_validate(rubric) for name, rubric in plan["rubrics"].items()
+                name: RubricSpec.model_validate(plan["rubrics"][name])
+                for name in plan["spec"]["rubrics"]
             },
         )
 
@@ -160,7 +162,7 @@ def judge(
     determinants: Mapping[str, Any],
     config: Mapping[str, Any] | None = None,
 ) -> Counts:
-    """Write what all models of a judge say of a cell's readings.
+    """Write what all models of a judge say of a cell's readings; return how many replies that took.
 
     Rerunning is harmless: replies that the ledger holds are replayed. A reading that is not valid
     is not judged.
@@ -170,7 +172,8 @@ def judge(
         UnresolvedError: questions got no reply, and the config does not keep such gaps.
     """
     shards = [
-        JudgeShard.of(samples, predictions, determinants, model) for model in determinants["models"]
+        JudgeShard.of(samples, predictions, determinants, model)
+        for model in determinants["spec"]["models"]
     ]
     talks = [(shard, shard.conversation(ledger, config or {})) for shard in shards]
     asked = 0
@@ -183,16 +186,24 @@ def judge(
     cell = "/".join([determinants["judge"], *output.split("/")[2:5]])
     found = (reply for shard, talk in talks for reply in _all_replies(shard, talk))
     kept = without_gaps(found, cell, keeps=keeps, row_of=lambda reply: reply.row)
-    rows = (row for reply in kept for row in _judgements(reply))
+    counts: Counter[str] = Counter()
+    rows = (row for reply in _counted(kept, counts) for row in _judgements(reply))
     inputs = [samples, predictions]
     try:
-        number = write_rows(output, Judgement, rows, determinants, inputs, note=_note)
+        write_rows(output, Judgement, rows, determinants, inputs, note=_note)
     finally:
         for _, conversation in talks:
             if isinstance(conversation.asker, HereAsker):
                 asked += conversation.asker.asked
                 conversation.asker.close()
-    return Counts(number, asked)
+    return Counts(counts.total(), asked)
+
+
+def _counted(given: Iterable[Reply], counts: Counter[str]) -> Iterator[Reply]:
+    """Yield replies, and count how many each model gave."""
+    for reply in given:
+        counts[reply.model] += 1
+        yield reply
 
 
 def _all_replies(shard: JudgeShard, conversation: Conversation) -> Iterator[Reply]:
