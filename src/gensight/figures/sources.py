@@ -6,7 +6,7 @@ archive) become tiles that say so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -44,7 +44,7 @@ class GallerySource:
 
         A comparison needs one: without its own it is the first of its models that the run has.
         """
-        here = [name for name in spec.model_names if self._scores_path(spec, name) in self.files]
+        here = [name for name in spec.model_names if self.scores_path(spec, name) in self.files]
         leader = spec.chosen_on if spec.chosen_on in here else None
         if leader is None and isinstance(spec, ComparisonSpec):
             leader = here[0] if here else None
@@ -54,13 +54,13 @@ class GallerySource:
         """Return what the gallery draws, and the choice for its log."""
         items, gaps, logged = [], [], Choice()
         for entry in self.spec.models:
-            if self._scores_path(self.spec, entry.model) not in self.files:
+            if self.scores_path(self.spec, entry.model) not in self.files:
                 continue
             choice = self._choice(entry)
             logged.examples.extend(choice.examples)
             logged.gaps.extend(choice.gaps)
             items += [self._item(entry, example) for example in choice.examples]
-            gaps += [(self._label(entry), gap.why) for gap in choice.gaps]
+            gaps += [(self.label(entry), gap.why) for gap in choice.gaps]
         return Shown(items, gaps, self._notes(logged), self._leader(logged)), logged
 
     def _leader(self, logged: Choice) -> str | None:
@@ -69,7 +69,7 @@ class GallerySource:
             return None
         leader = self._entry(self.spec.chosen_on)
         shown = {(example.model, example.severity) for example in logged.examples}
-        return self._label(leader) if shown - {(leader.model, leader.severity)} else None
+        return self.label(leader) if shown - {(leader.model, leader.severity)} else None
 
     def _entry(self, model: str) -> GalleryModelSpec:
         """Return a model as the spec lists it; one that only chooses need not be listed."""
@@ -78,7 +78,7 @@ class GallerySource:
 
     def _choice(self, entry: GalleryModelSpec) -> Choice:
         if self.spec.chosen_on is None:
-            return self._chosen(entry)
+            return self.chosen(entry)
         if entry == self._entry(self.spec.chosen_on):
             return self._led
         return same_samples(self._fitted(entry), entry, self._scores(entry.model), self._led)
@@ -86,9 +86,10 @@ class GallerySource:
     @cached_property
     def _led(self) -> Choice:
         """Return what is chosen on the model that the others follow."""
-        return self._chosen(self._entry(self.spec.chosen_on))
+        return self.chosen(self._entry(self.spec.chosen_on))
 
-    def _chosen(self, entry: GalleryModelSpec) -> Choice:
+    def chosen(self, entry: GalleryModelSpec) -> Choice:
+        """Return what the rules choose among a model's own answers."""
         higher = metrics.load(self.spec.metric).HIGHER_IS_BETTER
         hidden = () if self.spec.show_restricted else self.restricted
         scores = self._scores(entry.model)
@@ -115,30 +116,32 @@ class GallerySource:
         """Return what is to be said of samples that may not be shown, if there are any."""
         passed_over = max((e.restricted for e in (*logged.examples, *logged.gaps)), default=0)
         if passed_over:
-            names = _names(self.restricted.values())
+            names = licence_names(self.restricted.values())
             return [f"Passed over, since their licence forbids showing ({names}): {passed_over}."]
         drawn = {e.sample_id for e in logged.examples} & self.restricted.keys()
         if drawn:
-            names = _names(self.restricted[sample_id] for sample_id in drawn)
+            names = licence_names(self.restricted[sample_id] for sample_id in drawn)
             return [f"For your own eyes only, not to be shared: {names}."]
         return []
 
     def _cell(self, model: str) -> Cell:
         return Cell(model, self.spec.benchmark, self.spec.prompt)
 
-    def _scores_path(self, spec: GallerySpec, model: str) -> str:
+    def scores_path(self, spec: GallerySpec, model: str) -> str:
+        """Return where the scores of one of the gallery's cells lie."""
         return paths.score_path(Cell(model, spec.benchmark, spec.prompt), spec.scorer)
 
     def _scores(self, model: str) -> Iterator[Score]:
         """Yield a cell's scores; an unmarked copy where nothing was to be marked is right."""
-        for row in RowFile(self._scores_path(self.spec, model), Score):
+        for row in RowFile(self.scores_path(self.spec, model), Score):
             unmarked = row.failure_blind == "unmarked_copy"
             if unmarked and true_count(self.store[row.sample_id]) == 0:
                 yield replace(row, failure_blind="ok")
             else:
                 yield row
 
-    def _label(self, entry: GalleryModelSpec) -> str:
+    def label(self, entry: GalleryModelSpec) -> str:
+        """Return a model's label, with the severity that is shown of a disturbed one."""
         shown = self.plan["models"][entry.model]
         label = shown["display"]["label"]
         if entry.severity is None:
@@ -147,9 +150,9 @@ class GallerySource:
 
     def _item(self, entry: GalleryModelSpec, example: ChosenExample) -> GalleryItem:
         sample = self.store[example.sample_id]
-        footer = read_footer(self._scores_path(self.spec, entry.model))
+        footer = read_footer(self.scores_path(self.spec, entry.model))
         return GalleryItem(
-            model_label=self._label(entry),
+            model_label=self.label(entry),
             sample_id=example.sample_id,
             input_png=sample.image["bytes"],
             output=self._output(example),
@@ -173,16 +176,21 @@ class GallerySource:
                         return row.image["bytes"] if row.image else None
         return None
 
-    def _prediction(self, example: ChosenExample) -> Prediction | None:
+    def prediction_path(self, model: str) -> str:
+        """Return where the readings of one of the gallery's cells lie."""
         reading = self.plan["readings"][self.spec.benchmark][self.spec.scorer]
-        path = paths.prediction_path(self._cell(example.model), reading)
+        return paths.prediction_path(self._cell(model), reading)
+
+    def _prediction(self, example: ChosenExample) -> Prediction | None:
+        path = self.prediction_path(example.model)
         if path not in self.files:
             return None
         rows = _rows_about(example, path, Prediction, "sample_id")
         return next((row for row in rows if row.variant == example.variant), None)
 
 
-def _names(tags: Any) -> str:
+def licence_names(tags: Iterable[str | None]) -> str:
+    """Return the names of licences, each once, in one line."""
     found = sorted({LICENCES[tag].name if tag in LICENCES else str(tag) for tag in tags})
     return "; ".join(found)
 

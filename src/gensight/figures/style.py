@@ -107,12 +107,18 @@ def figure_pdf(figure: Figure, mark: str) -> bytes:
 
 
 def figure_png(figure: Figure, mark: str) -> bytes:
-    """Return the figure as PNG at 200 dpi, the mark in a tEXt chunk named `gensight`."""
-    return _saved(figure, "png", {"Software": None, "gensight": mark})
+    """Return the figure as PNG, the mark in a tEXt chunk named `gensight`.
+
+    It has 200 dpi, or the figure's own where those are more.
+    """
+    dpi = max(PNG_DPI, figure.get_dpi())
+    return _saved(figure, "png", {"Software": None, "gensight": mark}, dpi)
 
 
-def _saved(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
+def _saved(
+    figure: Figure, kind: str, metadata: dict[str, str | None], dpi: float = PNG_DPI
+) -> bytes:
     buffer = io.BytesIO()
     with figure_style():
-        figure.savefig(buffer, format=kind, dpi=PNG_DPI, metadata=metadata)
+        figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
     return buffer.getvalue()

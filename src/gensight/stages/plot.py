@@ -1,4 +1,4 @@
-"""Figures: disturbance curves from summaries, and galleries from the cells they show."""
+"""Figures: curves from summaries, and galleries and grids from the cells they show."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from gensight.footers import mark, read_footer
 from gensight.records import RowFile, Summary
 from gensight.specs.figures import (
     DisturbanceCurvesSpec,
-    GallerySpec,
+    FigureSpec,
     PanelsSpec,
     parse_figure,
 )
+from gensight.specs.pixel_figures import PixelGridsSpec, SizeCurvesSpec
 
 
 def plot(sources: Sequence[str], output: str, determinants: Mapping[str, Any]) -> None:
@@ -39,13 +40,17 @@ def plot(sources: Sequence[str], output: str, determinants: Mapping[str, Any]) -
 
 
 def _drawn(
-    spec: DisturbanceCurvesSpec | GallerySpec | PanelsSpec,
+    spec: FigureSpec,
     sources: Sequence[str],
     determinants: Mapping[str, Any],
 ) -> tuple[Figure, str]:
     """Return a figure, and the text of its log."""
     if isinstance(spec, DisturbanceCurvesSpec):
         return _curves(spec, sources)
+    if isinstance(spec, SizeCurvesSpec):
+        return _size_curves(spec, sources, determinants)
+    if isinstance(spec, PixelGridsSpec):
+        return _pixel_grids(spec, sources, determinants)
     found = [
         figures.GallerySource(gallery, sources, determinants).shown() for gallery in spec.galleries
     ]
@@ -71,3 +76,32 @@ def _curves(spec: DisturbanceCurvesSpec, sources: Sequence[str]) -> tuple[Figure
     ]
     shown = json.dumps(points, indent=1, ensure_ascii=False) + "\n"
     return figures.draw_disturbance_curves(spec, rows), shown
+
+
+def _size_curves(
+    spec: SizeCurvesSpec, sources: Sequence[str], determinants: Mapping[str, Any]
+) -> tuple[Figure, str]:
+    rows = [row for path in sources for row in RowFile(path, Summary)]
+    labels = {
+        name: determinants["models"][name]["display"]["label"]
+        for name in spec.models
+        if name in determinants["models"]
+    }
+    lines = figures.size_lines(spec, labels, rows)
+    points = [
+        {"metric": panel.label, "model": line.model, **asdict(point)}
+        for panel, found in zip(spec.panels, lines, strict=True)
+        for line in found
+        for point in line.points
+    ]
+    shown = json.dumps(points, indent=1, ensure_ascii=False) + "\n"
+    return figures.draw_size_curves(spec, lines), shown
+
+
+def _pixel_grids(
+    spec: PixelGridsSpec, sources: Sequence[str], determinants: Mapping[str, Any]
+) -> tuple[Figure, str]:
+    found = [figures.PixelSource(panel, sources, determinants).shown() for panel in spec.panels]
+    panels, logs = zip(*found, strict=True)
+    shown = "[\n" + ",\n".join(log for log in logs if log) + "\n]\n"
+    return figures.draw_pixel_grids(spec, panels), shown

@@ -1,0 +1,455 @@
+"""Panels of grids: every cell a flat square, every answer with its label, nothing smoothed.
+
+Protocol: PixelBench shows its grids enlarged by nearest neighbour. All tiles of a figure have one
+side, and in the PNG that side is a whole number of pixels for each cell of the grid (see
+`pixel_layout.whole_pixels`); the PDF holds the enlarged pictures themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from gensight.errors import GensightError
+from gensight.figures import style
+from gensight.figures.layout import LEFT_IN, Strip, stacked, wrapped, wrapped_name
+from gensight.figures.pixel_layout import (
+    BLOCK_GAP_IN,
+    GAP_IN,
+    GROUP_GAP_IN,
+    MODEL_IN,
+    PANEL_GAP_IN,
+    SAMPLE_IN,
+    SIZE_IN,
+    Key,
+    PanelLayout,
+    sample_of,
+    tile_side,
+    whole_pixels,
+)
+from gensight.figures.pixel_panels import GridPanel, GridTile, ShownModel
+from gensight.specs.pixel_figures import PixelGridsSpec
+
+# Inches and points, chosen by eye.
+SMALLEST_TILE_IN = 0.2
+HEAD_PT, NAME_PT, SMALL_PT = 6.0, 6.5, 5.0
+LINE_EM = 1.22
+# Names hold capitals and digits: they run wider than prose.
+WIDE, SMALLEST_PT = 1.04, 4.0
+PALETTE_IN, PALETTE_GAP_IN = 0.07, 0.02
+CROSSED = "A crossed tile is an answer that is no valid grid, with the reason."
+_EMPTY, _CROSS, _EDGE = "#F6F6F6", "#C9C9C9", "#BBBBBB"
+
+
+def draw_pixel_grids(spec: PixelGridsSpec, panels: Sequence[GridPanel]) -> Figure:
+    """Draw the panels; the figure's own dpi is what its PNG is to be written at.
+
+    Raises:
+        GensightError: the tiles would be too small to see anything, or the figure is too high.
+    """
+    layouts = [PanelLayout(panel) for panel in panels]
+    n = spec.panels_per_row
+    bands = [layouts[first : first + n] for first in range(0, len(layouts), n)]
+    tile_in = tile_side(bands)
+    if tile_in < SMALLEST_TILE_IN:
+        raise GensightError(
+            f"figure '{spec.title}': tiles of {tile_in:.2f} inches are too small to see anything; "
+            f"name fewer models, samples or sizes, or fewer samples_per_row or panels_per_row"
+        )
+    sizes = sorted({size for panel in panels for size in panel.sizes})
+    dpi = whole_pixels(tile_in, sizes)
+    letters = iter(ascii_lowercase if len(panels) > 1 else "")
+    canvas = _Canvas(tile_in, dpi)
+    strips = [_band(canvas, band, [next(letters, "") for _ in band]) for band in bands]
+    lines = [part for line in _lines(spec, panels) for part in style.heading_lines(line)]
+    # Whole pixels from the top need a figure of whole pixels.
+    height_in = style.TITLE_IN + style.LINE_IN * len(lines) + sum(s.height_in for s in strips)
+    filler_in = math.ceil(height_in * dpi - 1e-6) / dpi - height_in
+    with style.figure_style():
+        figure = stacked(spec.title, lines, [*strips, Strip(filler_in, canvas.finish)])
+    figure.set_dpi(dpi)
+    return figure
+
+
+def _lines(spec: PixelGridsSpec, panels: Sequence[GridPanel]) -> list[str]:
+    crossed = any(tile.crossed for panel in panels for tile in panel.tiles.values())
+    first = " ".join(part for part in (spec.caption, CROSSED if crossed else "") if part)
+    notes = dict.fromkeys(note for panel in panels for note in panel.notes)
+    return [line for line in (first, *notes) if line]
+
+
+class _Canvas:
+    """One pair of axes over the whole figure, in inches from its upper left corner."""
+
+    def __init__(self, tile_in: float, dpi: float) -> None:
+        self.tile_in, self.dpi = tile_in, dpi
+        self._drawn: list[Callable[[Axes], Any]] = []
+
+    def finish(self, figure: Figure, _: float) -> None:
+        """Draw all that was put on the canvas."""
+        width_in, height_in = style.WIDTH_IN, figure.get_figheight()
+        axes = figure.add_axes((0, 0, 1, 1), frameon=False)
+        axes.set_axis_off()
+        axes.set_xlim(0, width_in)
+        axes.set_ylim(height_in, 0)
+        axes.set_autoscale_on(False)
+        for draw in self._drawn:
+            draw(axes)
+
+    def snapped(self, inches: float) -> float:
+        """Return a place on the border of a pixel."""
+        return round(inches * self.dpi) / self.dpi
+
+    def write(self, left_in: float, top_in: float, text: str, **look: Any) -> None:
+        """Write text at a place."""
+        self._drawn.append(lambda axes: axes.text(left_in, top_in, text, **look))
+
+    def picture(
+        self, left_in: float, top_in: float, side_in: float, rgb: np.ndarray, sharp: bool
+    ) -> None:
+        """Draw a picture into a square; a sharp one keeps its pixels as they are."""
+        left_in, top_in = self.snapped(left_in), self.snapped(top_in)
+        height, width = rgb.shape[:2]
+        across_in = side_in * min(1.0, width / height)
+        down_in = side_in * min(1.0, height / width)
+        extent = (left_in, left_in + across_in, top_in + down_in, top_in)
+
+        def draw(axes: Axes) -> None:
+            kind = "none" if sharp else "antialiased"
+            image = AxesImage(axes, extent=extent, interpolation=kind, origin="upper")
+            image.set_data(rgb)
+            axes.add_artist(image)
+            edge = {"fill": False, "edgecolor": _EDGE, "linewidth": 0.3}
+            axes.add_patch(Rectangle((left_in, top_in), across_in, down_in, **edge))
+
+        self._drawn.append(draw)
+
+    def box(self, left_in: float, top_in: float, size: tuple[float, float], **look: Any) -> None:
+        """Draw a rectangle of a width and height."""
+        corner = (self.snapped(left_in), self.snapped(top_in))
+        self._drawn.append(lambda axes: axes.add_patch(Rectangle(corner, *size, **look)))
+
+    def line(self, start: tuple[float, float], end: tuple[float, float], **look: Any) -> None:
+        """Draw a straight line."""
+        across, down = zip(start, end, strict=True)
+        self._drawn.append(lambda axes: axes.add_line(Line2D(across, down, **look)))
+
+    def grid(self, left_in: float, top_in: float, tile: GridTile, palette: bool) -> None:
+        """Draw an answer: its grid, or words on an empty tile."""
+        side_in = self.tile_in
+        if tile.picture is not None:
+            self.picture(left_in, top_in, side_in, tile.picture, sharp=True)
+        else:
+            self._words(left_in, top_in, tile)
+        for place, colour in enumerate(tile.palette if palette else ()):
+            swatch_in = side_in / 8
+            look = {
+                "facecolor": np.array(colour) / 255,
+                "edgecolor": _EDGE,
+                "linewidth": 0.3,
+            }
+            below_in = top_in + side_in + PALETTE_GAP_IN
+            self.box(left_in + place * swatch_in, below_in, (swatch_in, PALETTE_IN), **look)
+
+    def _words(self, left_in: float, top_in: float, tile: GridTile) -> None:
+        side_in = self.tile_in
+        look = {"facecolor": _EMPTY, "edgecolor": _EDGE, "linewidth": 0.3}
+        self.box(left_in, top_in, (side_in, side_in), **look)
+        right_in, bottom_in = left_in + side_in, top_in + side_in
+        if tile.crossed:
+            for start, end in (
+                ((left_in, top_in), (right_in, bottom_in)),
+                ((left_in, bottom_in), (right_in, top_in)),
+            ):
+                self.line(start, end, color=_CROSS, linewidth=0.6)
+        points = 5.5 if side_in > 0.5 else 4.5
+        lines = wrapped(tile.words, style.characters(0.95 * side_in, points), 4)
+        look = {"ha": "center", "va": "center", "fontsize": points, "color": style.GREY}
+        if tile.crossed:
+            look["bbox"] = {"facecolor": _EMPTY, "edgecolor": "none", "pad": 0.8}
+        middle = (left_in + side_in / 2, top_in + side_in / 2)
+        self.write(*middle, "\n".join(lines), linespacing=1.05, **look)
+
+
+def _band(canvas: _Canvas, band: Sequence[PanelLayout], letters: Sequence[str]) -> Strip:
+    """Return the strip of panels that lie side by side."""
+    drawn = [_Panel(canvas, layout, letter) for layout, letter in zip(band, letters, strict=True)]
+    gaps = [gap for layout in band for gap in _gap_words(layout.panel)]
+    told = [part for line in gaps for part in style.heading_lines(line)]
+    title_in = max(panel.title_in for panel in drawn)
+    body_in = max(panel.height_in for panel in drawn)
+
+    def draw(_: Figure, top_in: float) -> None:
+        left_in = LEFT_IN
+        for panel in drawn:
+            panel.draw(left_in, top_in, top_in + title_in)
+            left_in += panel.layout.width.at(canvas.tile_in) + PANEL_GAP_IN
+        look = {"va": "top", "fontsize": 6, "color": style.GREY}
+        for place, line in enumerate(told):
+            below_in = top_in + title_in + body_in + style.LINE_IN * place
+            canvas.write(LEFT_IN, below_in, line, **look)
+
+    return Strip(title_in + body_in + style.LINE_IN * len(told) + 0.06, draw)
+
+
+def _gap_words(panel: GridPanel) -> list[str]:
+    if panel.spec.models and not panel.models:
+        return ["No model of this panel is in the run."]
+    title = f"{panel.spec.title}: " if panel.spec.title else ""
+    return [f"Not shown: {title}{gap}." for gap in dict.fromkeys(panel.gaps)]
+
+
+@dataclass(frozen=True)
+class _Heads:
+    """The heads of one axis of columns: first and last column, lines, points."""
+
+    axis: str
+    heads: list[tuple[int, int, list[str], float]]
+
+    @property
+    def height_in(self) -> float:
+        return max((len(lines) * _line_in(pt) for _, _, lines, pt in self.heads), default=0) + 0.01
+
+
+class _Panel:
+    """Draws one panel."""
+
+    def __init__(self, canvas: _Canvas, layout: PanelLayout, letter: str) -> None:
+        self.canvas, self.layout, self.panel = canvas, layout, layout.panel
+        self.tile_in, self.spec = canvas.tile_in, layout.spec
+        self.title = f"({letter}) {self.spec.title}" if letter else self.spec.title
+        self.palette_in = PALETTE_IN + PALETTE_GAP_IN if self.spec.palette else 0.0
+        self.empty = not layout.panel.samples or bool(self.spec.models and not layout.panel.models)
+
+    @property
+    def title_in(self) -> float:
+        return 0.2 if self.title else 0.02
+
+    @property
+    def height_in(self) -> float:
+        return 0.0 if self.empty else sum(self._line_heights())
+
+    def _lines(self) -> list[list[list[Key]]]:
+        """Return the blocks that lie side by side, line by line."""
+        blocks, n = self.layout.blocks, self.layout.beside
+        return [blocks[first : first + n] for first in range(0, len(blocks), n)]
+
+    def _line_heights(self) -> list[float]:
+        lines = self._lines()
+        heights = []
+        for place, line in enumerate(lines):
+            gap_in = BLOCK_GAP_IN if place + 1 < len(lines) else 0.04
+            heights.append(self._heads_in(line, place) + self._rows_in + gap_in)
+        return heights
+
+    @property
+    def _on_top(self) -> bool:
+        """Say whether the samples' pictures are a row of their own above the others."""
+        return "samples" in self.spec.columns and self.panel.has_pictures
+
+    def _row_tops(self) -> list[float]:
+        """Return the top of each row of grids, counted from the first row of pictures."""
+        top_in = 0.0
+        if self._on_top:
+            top_in += self.tile_in + (GROUP_GAP_IN if self.layout.rows else 0)
+        tops = []
+        for place in range(len(self.layout.rows)):
+            if place:
+                apart = self.layout.is_new_group(place)
+                top_in += self.tile_in + self.palette_in + (GROUP_GAP_IN if apart else GAP_IN)
+            tops.append(top_in)
+        return tops
+
+    @property
+    def _rows_in(self) -> float:
+        tops = self._row_tops()
+        below_in = tops[-1] + self.tile_in + self.palette_in if tops else self.tile_in
+        if self.layout.in_blocks:
+            below_in = max(below_in, self._beside_in())
+        return below_in
+
+    def _beside_in(self) -> float:
+        """Return the height of a block's picture with the label below it."""
+        if not self.panel.has_pictures:
+            return 0.0
+        labels = [self._label_lines(sample.label) for sample in self.panel.samples]
+        return self._picture_in + 0.03 + max(len(lines) * _line_in(pt) for lines, pt in labels)
+
+    @property
+    def _picture_in(self) -> float:
+        n = self.spec.source_tiles
+        return n * self.tile_in + (n - 1) * GAP_IN
+
+    def _label_lines(self, label: str) -> tuple[list[str], float]:
+        if self.panel.has_pictures:
+            return fitted(label, self._picture_in + GAP_IN, HEAD_PT)
+        return fitted(label, SAMPLE_IN - 0.02, NAME_PT)
+
+    def draw(self, left_in: float, title_top_in: float, top_in: float) -> None:
+        if self.title:
+            look = {"va": "top", "fontsize": 7.5, "weight": "bold"}
+            self.canvas.write(left_in, title_top_in + 0.03, self.title, **look)
+        if self.empty:
+            return
+        block_in = self.layout.block_width.at(self.tile_in) + BLOCK_GAP_IN
+        for place, (line, height_in) in enumerate(
+            zip(self._lines(), self._line_heights(), strict=True)
+        ):
+            heads_in = self._heads_in(line, place)
+            for n, keys in enumerate(line):
+                self._block(left_in + n * block_in, top_in, heads_in, keys)
+            top_in += height_in
+
+    def _block(self, left_in: float, top_in: float, heads_in: float, keys: list[Key]) -> None:
+        rows_top_in = top_in + heads_in
+        tops = [rows_top_in + row_in for row_in in self._row_tops()]
+        if self.layout.in_blocks:
+            self._sample(left_in, rows_top_in, keys)
+        labels_left_in = left_in + (
+            self.layout.pictures.at(self.tile_in) if self.layout.in_blocks else 0
+        )
+        first_in = left_in + self.layout.labels_in + self.layout.pictures.at(self.tile_in)
+        lefts = [first_in + p.at(self.tile_in) for p in self.layout.column_places(keys)]
+        if heads_in:
+            self._heads(lefts, rows_top_in, keys)
+        self._row_labels(labels_left_in, tops)
+        if self._on_top:
+            self._pictures_on_top(lefts, rows_top_in, keys)
+        if "samples" in self.spec.rows and self.panel.has_pictures:
+            self._pictures_at_left(left_in + self.layout.labels_in, tops, rows_top_in)
+        for row, row_top_in in zip(self.layout.rows, tops, strict=True):
+            for key, column_in in zip(keys, lefts, strict=True):
+                tile = self._tile({**row, **key})
+                self.canvas.grid(column_in, row_top_in, tile, self.spec.palette)
+
+    def _tile(self, key: Key) -> GridTile:
+        model = key.get("models") or self.panel.models[0]
+        size = key.get("sizes") or self.panel.sizes[0]
+        return self.panel.tile(model, size, key["samples"])
+
+    def _sample(self, left_in: float, top_in: float, keys: list[Key]) -> None:
+        """Draw what stands left of a block: the sample's picture and label, or the label alone."""
+        sample = keys[0]["samples"] if keys else None
+        if sample is None:
+            return
+        lines, points = self._label_lines(sample.label)
+        look = {"fontsize": points, "linespacing": 1.1}
+        if sample.picture is not None and self.spec.source:
+            side_in = self._picture_in
+            self.canvas.picture(left_in, top_in, side_in, sample.picture, sharp=False)
+            place = (left_in + side_in / 2, top_in + side_in + 0.03)
+            self.canvas.write(*place, "\n".join(lines), ha="center", va="top", **look)
+            return
+        place = (left_in, top_in + self._rows_in / 2)
+        look |= {"ha": "left", "va": "center", "weight": "bold"}
+        self.canvas.write(*place, "\n".join(lines), **look)
+
+    def _picture(self, key: Key, left_in: float, top_in: float) -> None:
+        sample = sample_of(key)
+        if sample is not None and sample.picture is not None:
+            self.canvas.picture(left_in, top_in, self.tile_in, sample.picture, sharp=False)
+
+    def _pictures_at_left(self, left_in: float, tops: list[float], rows_top_in: float) -> None:
+        for first, last, _ in self.layout.runs(self.layout.rows, "samples"):
+            self._picture(self.layout.rows[first], left_in, (tops[first] + tops[last]) / 2)
+        look = {"ha": "center", "va": "baseline", "fontsize": HEAD_PT, "color": style.GREY}
+        place = (left_in + self.tile_in / 2, rows_top_in - 0.035)
+        self.canvas.write(*place, self.panel.picture_name, **look)
+
+    def _pictures_on_top(self, lefts: list[float], top_in: float, keys: list[Key]) -> None:
+        for first, last, _ in self.layout.runs(keys, "samples"):
+            middle_in = (lefts[first] + lefts[last]) / 2
+            self._picture(keys[first], middle_in, top_in)
+
+    def _head(self, key: Key, axis: str, width_in: float) -> tuple[list[str], float]:
+        value = key[axis]
+        if axis == "sizes":
+            return [f"{value} × {value}"], SMALL_PT
+        return fitted(value.label, width_in, HEAD_PT if self.tile_in >= 0.45 else SMALL_PT)
+
+    def _heads_of(self, keys: list[Key]) -> list[_Heads]:
+        """Return the heads of each axis of columns, the outer one first."""
+        found = []
+        for axis in self.spec.columns:
+            inner = axis == self.spec.columns[-1]
+            runs = list(self.layout.runs(keys, axis))
+            places = [(n, n) for n in range(len(keys))] if inner else [run[:2] for run in runs]
+            wide_in = {(a, b): (b - a + 1) * (self.tile_in + GAP_IN) for a, b in places}
+            heads = [(a, b, *self._head(keys[a], axis, wide_in[a, b])) for a, b in places]
+            found.append(_Heads(axis, heads))
+        return found
+
+    def _heads_in(self, line: list[list[Key]], place: int) -> float:
+        """Return the height of the heads of columns; blocks below others need none again."""
+        if self.layout.in_blocks and place:
+            return 0.0
+        return max(sum(heads.height_in for heads in self._heads_of(keys)) for keys in line) + 0.03
+
+    def _heads(self, lefts: list[float], bottom_in: float, keys: list[Key]) -> None:
+        base_in = bottom_in - 0.035
+        for heads in reversed(self._heads_of(keys)):
+            colour = style.GREY if heads.axis == "sizes" else "black"
+            for first, last, lines, points in heads.heads:
+                middle_in = (lefts[first] + lefts[last] + self.tile_in) / 2
+                for n, line in enumerate(reversed(lines)):
+                    look = {"ha": "center", "va": "baseline", "fontsize": points, "color": colour}
+                    self.canvas.write(middle_in, base_in - n * _line_in(points), line, **look)
+            base_in -= heads.height_in
+
+    def _row_labels(self, left_in: float, tops: list[float]) -> None:
+        right_in = left_in + self.layout.labels_in - GAP_IN
+        if self._on_top and self.layout.labels_in:
+            top_in = (tops[0] if tops else 0) - GROUP_GAP_IN - self.tile_in / 2
+            look = {"ha": "right", "va": "center", "fontsize": NAME_PT, "color": style.GREY}
+            self.canvas.write(right_in - 0.03, top_in, self.panel.picture_name, **look)
+        for axis in reversed(self.spec.rows if self.layout.rows else ()):
+            for first, last, value in self.layout.runs(self.layout.rows, axis):
+                middle_in = (tops[first] + tops[last] + self.tile_in) / 2
+                self._row_label(axis, value, right_in, middle_in)
+            right_in -= SIZE_IN if axis == "sizes" else MODEL_IN
+
+    def _row_label(self, axis: str, value: Any, right_in: float, middle_in: float) -> None:
+        if axis == "sizes":
+            look = {"rotation": 90, "fontsize": SMALL_PT, "color": style.GREY}
+            text = f"{value} × {value}" if self.tile_in > 0.3 else f"{value}"
+            centre_in = right_in - SIZE_IN / 2
+            self.canvas.write(centre_in, middle_in, text, ha="center", va="center", **look)
+            return
+        wide_in = MODEL_IN if axis == "models" else SAMPLE_IN
+        weight = "bold" if axis == "models" and isinstance(value, ShownModel) else "normal"
+        lines, points = fitted(value.label, wide_in - 0.04, NAME_PT)
+        look = {"ha": "right", "va": "center", "fontsize": points, "linespacing": 1.1}
+        self.canvas.write(right_in - 0.03, middle_in, "\n".join(lines), weight=weight, **look)
+
+
+def fitted(text: str, width_in: float, points: float) -> tuple[list[str], float]:
+    """Return text in lines of whole words, and the points at which the longest word fits.
+
+    Type is made smaller rather than a word broken, down to 4 pt.
+    """
+    for smaller in np.arange(points, SMALLEST_PT, -0.5).tolist():
+        characters = style.characters(width_in, WIDE * smaller)
+        lines = wrapped_name(text, characters)
+        if _whole(lines, text):
+            return lines, smaller
+    return wrapped_name(text, style.characters(width_in, WIDE * SMALLEST_PT)), SMALLEST_PT
+
+
+def _whole(lines: Sequence[str], text: str) -> bool:
+    """Say whether lines are broken only at spaces and after hyphens."""
+    parts = text.replace("-", "- ").split()
+    return [part for line in lines for part in line.replace("-", "- ").split()] == parts
+
+
+def _line_in(points: float) -> float:
+    return LINE_EM * points / 72
