@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from gensight.errors import SpecError
+from gensight.specs.aggregates import AggregateSpec
 from gensight.specs.base import load_spec, parse
 from gensight.specs.benchmark import BenchmarkSpec
 from gensight.specs.declared import constants
@@ -64,6 +65,11 @@ def test_shipped_tables_name_cells_that_exist(path):
         sweep = ROOT / f"config/sweeps/{column.benchmark}.yaml"
         if sweep.exists():
             assert column.model in ("previous", "argmin", "adopted")
+            continue
+        aggregate = ROOT / f"config/aggregates/{column.benchmark}.yaml"
+        if aggregate.exists():
+            assert (column.prompt, column.scorer) == ("all", "aggregate")
+            assert column.metric in load_spec(aggregate, AggregateSpec).metrics
             continue
         benchmark = load_spec(ROOT / f"config/benchmarks/{column.benchmark}.yaml", BenchmarkSpec)
         scorer = benchmark.scorers[column.scorer]
