@@ -107,6 +107,9 @@ class Plan(ReportDeterminants):
                     self.gallery(name, encoder),
                     (paths.samples_path(name),),
                 )
+        # What compares a cell's grids with those of other sizes comes behind the vectors of all.
+        for cell in cells:
+            yield from self._feature_files(cell)
         for cell in cells:
             yield from self._scored_files(cell)
         for name in self.run.benchmarks:
@@ -155,8 +158,7 @@ class Plan(ReportDeterminants):
                 (samples, *self.generation_paths(cell)),
             )
 
-    def _scored_files(self, cell: Cell) -> Iterator[PlannedFile]:
-        samples, scorers = paths.samples_path(cell.benchmark), self.scorers(cell)
+    def _feature_files(self, cell: Cell) -> Iterator[PlannedFile]:
         for encoder, scorer in self.encoders(cell).items():
             yield PlannedFile(
                 paths.features_path(cell, encoder),
@@ -164,6 +166,9 @@ class Plan(ReportDeterminants):
                 self.features(cell, encoder),
                 (paths.prediction_path(cell, scorer.file),),
             )
+
+    def _scored_files(self, cell: Cell) -> Iterator[PlannedFile]:
+        samples, scorers = paths.samples_path(cell.benchmark), self.scorers(cell)
         for judge, scorer in self.judges(cell).items():
             yield PlannedFile(
                 paths.judgement_path(cell, judge),
