@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from gensight.answering import answering_files, answering_judgements, asked_models
 from gensight.atomic import write_text
 from gensight.digests import differences, digest_of, told_difference
 from gensight.errors import GensightError, RecordError
@@ -175,51 +176,6 @@ def _adopt(planned: PlannedFile, footer: Footer, ledger: Path) -> None:
     mark_built(planned.path, footer.content)
 
 
-def answering_files(
-    files: Mapping[str, PlannedFile],
-    found: Collection[str],
-    current: Collection[str],
-    project: Project,
-) -> Iterator[tuple[str, str]]:
-    """Yield generations that hold answers which the ledger lacks, each with its model.
-
-    The ledger was moved or lost: without them, growing n would ask everything again. Models that
-    have nothing to be asked are not looked at, nor are reference models, which ask nobody.
-    """
-    of_model: dict[str, list[str]] = {}
-    for path, planned in files.items():
-        if planned.stage == "generations":
-            of_model.setdefault(planned.determinants["model"], []).append(path)
-    for model, paths in of_model.items():
-        if project.models[model].kind != "reference" and not set(paths) <= set(current):
-            from gensight.runner.adoption import lacks_answers
-
-            for path in paths:
-                if path in found and lacks_answers(project.ledger, model, Path(path)):
-                    yield model, path
-
-
-def answering_judgements(
-    files: Mapping[str, PlannedFile],
-    found: Collection[str],
-    current: Collection[str],
-    project: Project,
-) -> Iterator[tuple[str, str]]:
-    """Yield judgements that hold replies which the ledger lacks, each with a model of its judge."""
-    of_model: dict[str, list[str]] = {}
-    for path, planned in files.items():
-        if planned.stage == "judgements":
-            for model in asked_models(planned):
-                of_model.setdefault(model, []).append(path)
-    for model, paths in of_model.items():
-        if project.models[model].kind != "reference" and not set(paths) <= set(current):
-            from gensight.runner.adopted_judgements import lacks_replies
-
-            for path in paths:
-                if path in found and lacks_replies(project.ledger, model, Path(path)):
-                    yield model, path
-
-
 def _asks_again(planned: PlannedFile, footer: Footer, project: Project) -> bool:
     """Say whether some questions of a file are to be asked again.
 
@@ -243,13 +199,6 @@ def _left_alone(spec: ModelSpec, project: Project) -> set[str]:
     if project.config.hosted.in_doubt == "hold" and spec.provider != OWN_SERVER:
         found.add(Outcome.IN_DOUBT)
     return found
-
-
-def asked_models(planned: PlannedFile) -> list[str]:
-    """Return the models that a file asks: the one that answers, or those that judge."""
-    if planned.stage == "generations":
-        return [planned.determinants["model"]]
-    return list(planned.determinants["models"]) if planned.stage == "judgements" else []
 
 
 def _is_current(planned: PlannedFile, footer: Footer, found: Mapping[str, Footer]) -> bool:

@@ -12,10 +12,11 @@ from typing import Any
 
 import click
 
+from gensight.answering import answering_files, answering_judgements
 from gensight.cli.checkout import configfile_option, load_checkout
 from gensight.cli.printing import json_option, print_json, print_table
 from gensight.errors import GensightError
-from gensight.freshness import answering_files, answering_judgements, settle
+from gensight.freshness import settle
 from gensight.plan import Plan, PlannedFile, paths
 from gensight.providers.prices import PriceList
 from gensight.runner.accounts import Accounts, Balance, End
