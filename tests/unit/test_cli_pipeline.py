@@ -51,7 +51,7 @@ def pipeline(task, samples, answers, settings):
     write_rows("results/samples.parquet", Sample, samples, sampled)
     generated = {
         "stage": "generations",
-        "requests": {"samples": sampled},
+        "requests": {"samples": sampled, "turns": [{"answer_form": {}}]},
         "exif": "apply",
         "repeats": 1,
     }

@@ -109,7 +109,7 @@ def test_what_a_module_restricts_allows_its_own_defaults(room, name):
 @pytest.mark.parametrize("name", declared.names("extractors"))
 def test_every_extractor_declares_the_variants_it_reads(name):
     found, module = declared.constants("extractors", name), extractors.load(name)
-    answer = extractors.Answer(source_width=8, source_height=8)
+    answer = extractors.Answer(source_width=8, source_height=8, form={"size": 8})
     variants = found.get("CHOICES", {}).get("variants", [])
     # The variants of a grid are its combinations; a time needs no picture.
     assert variants or name == "grid"

@@ -24,7 +24,7 @@ def picture(rows_white: int) -> bytes:
 def generated(repeats: int) -> dict:
     return {
         "stage": "generations",
-        "requests": {"samples": SAMPLED},
+        "requests": {"samples": SAMPLED, "turns": [{"answer_form": {"kind": "mask"}}]},
         "exif": "apply",
         "repeats": repeats,
     }

@@ -58,7 +58,8 @@ SPECS = sorted(
 def test_every_shipped_spec_is_a_valid_block(path):
     spec = yaml.safe_load(path.read_text(encoding="utf-8"))
     settings = reference.complete(spec["generation"])
-    assert (settings["disturbance"] is None) == (not settings["severities"])
+    spoilt = settings["disturbance"] or settings["grid_disturbance"]
+    assert (spoilt is None) == (not settings["severities"])
     assert spec["failed_above"] is None
     assert spec["role"] in {"ceiling", "floor", "disturbed"}
 
@@ -73,7 +74,7 @@ def test_every_method_and_disturbance_ships_as_a_model():
 @pytest.mark.parametrize(
     ("generation", "message"),
     [
-        ({}, "key 'generation.method' is missing; allowed: constant, echo"),
+        ({}, "key 'generation.method' is missing; allowed: constant, drawer, echo"),
         ({"method": "orakel"}, "method: 'orakel' is not known (did you mean 'oracle'?)"),
         ({"method": ["echo"]}, "method"),
         ({"method": "oracle", "disturbence": "shift"}, "did you mean 'disturbance'?"),
@@ -90,6 +91,10 @@ def test_every_method_and_disturbance_ships_as_a_model():
         ({"method": "oracle", "disturbance": "blur", "severities": [-1]}, "severities: -1"),
         ({"method": "oracle", "disturbance": "blur", "severities": ["x"]}, "severities: 'x'"),
         ({"method": "oracle", "disturbance": "jpeg", "bit_depth": 16}, "JPEG"),
+        ({"method": "drawer", "severities": [2]}, "name the disturbance"),
+        ({"method": "drawer", "grid_disturbance": "blur"}, "collapse, fade, null, turn"),
+        ({"method": "drawer", "disturbance": "shift"}, "the method 'drawer' does not use it"),
+        ({"method": "flat_grid", "level": 256}, "level: 256"),
     ],
 )
 def test_wrong_generation_blocks_are_one_line(generation, message):

@@ -252,7 +252,7 @@ def test_pictures_are_stored_plainly_and_everything_else_is_compressed(path):
         c.path_in_schema: c.compression for c in map(group.column, range(group.num_columns))
     }
     plain = {name for name, kind in compression.items() if kind == "UNCOMPRESSED"}
-    assert plain == {"image.bytes"}
+    assert plain == {"image.bytes", "target_image.bytes"}
     assert compression["target_depth_m.bytes"] == "ZSTD"
 
 
