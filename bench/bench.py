@@ -17,6 +17,7 @@ import cv2
 import memory
 import numpy as np
 import pipeline
+import pixels
 import speed
 from timing import Measurement
 
@@ -28,6 +29,8 @@ MEASUREMENTS: tuple[Callable[[], Iterator[Measurement]], ...] = (
     speed.binarisers_path,
     speed.depth_path,
     speed.counting_path,
+    pixels.pia_path,
+    pixels.pia_benchmark,
     memory.reading_memory,
     columns.cells,
     pipeline.empty_cells,
