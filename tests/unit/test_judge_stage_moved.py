@@ -1,5 +1,6 @@
 """Judgements in another checkout: used as they are, and made again only as far as needed."""
 
+import contextlib
 import shutil
 from dataclasses import replace
 
@@ -20,6 +21,15 @@ READ = "results/predictions/drawer/icons/grid_8/grid.parquet"
 KEPT = ("samples", "requests", "generations", "predictions", "judgements")
 
 
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """Return a checkout whose answers were judged."""
+    folder = tmp_path_factory.mktemp("first")
+    with GoogleFake(Script()) as fake, contextlib.chdir(folder):
+        JudgedCheckout(folder, google=fake).make()
+    return folder
+
+
 @pytest.fixture
 def fake():
     with GoogleFake(Script()) as fake:
@@ -27,18 +37,12 @@ def fake():
 
 
 @pytest.fixture
-def checkout(tmp_path, monkeypatch, fake):
-    """Return a checkout into which the results of another one were laid, and nothing else."""
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.mkdir()
-    monkeypatch.chdir(first)
-    JudgedCheckout(first, google=fake).make()
-    second.mkdir()
-    monkeypatch.chdir(second)
-    checkout = JudgedCheckout(second, google=fake)
+def checkout(tmp_path, monkeypatch, first, fake):
+    """Return a checkout into which the results of the first one were laid, and nothing else."""
+    monkeypatch.chdir(tmp_path)
+    checkout = JudgedCheckout(tmp_path, google=fake)
     for stage in KEPT:
-        shutil.copytree(first / "results" / stage, second / "results" / stage)
-    fake.journal = type(fake.journal)()
+        shutil.copytree(first / "results" / stage, tmp_path / "results" / stage)
     return checkout
 
 
