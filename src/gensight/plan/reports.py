@@ -103,12 +103,15 @@ class ReportDeterminants(Determinants):
                 self._scorers_of(spec),
                 self.samples,
             ),
-            "summaries": {
-                **{name: digest_of(self.summary(name)) for name in benchmarks},
-                **{name: digest_of(self.sweep(name)) for name in sweeps},
-                **{name: digest_of(self.aggregate(name)) for name in aggregates},
-            },
+            # In the order of the files that a report is made from.
+            "summaries": {name: digest_of(self._source(name)) for name in needs},
         }
+
+    def _source(self, name: str) -> dict[str, Any]:
+        """Return what determines the file of a report's benchmark, sweep or aggregate."""
+        if name in self.project.sweeps:
+            return self.sweep(name)
+        return self.aggregate(name) if name in self.project.aggregates else self.summary(name)
 
     def _scorers_of(self, spec: TableSpec | FigureSpec) -> set[tuple[str, str]]:
         """Return the (benchmark, scorer) pairs that a report shows numbers of, or is made from."""
