@@ -4,7 +4,10 @@ import hashlib
 from dataclasses import fields
 
 from gensight.records import (
+    Candidate,
+    Feature,
     Generation,
+    Judgement,
     Prediction,
     Request,
     RowFile,
@@ -40,8 +43,19 @@ VALUES = {
     "list<element: struct<name: string, value: string": {"knob": "3", "another": ""},
     "list<element: struct<name: string, value: double": {"found": 3.0, "another": -0.5},
     "list<element: string": ["a", "b"],
+    "list<element: float": [0.5, -0.25],
 }
-STAGES = (Sample, Request, Generation, Prediction, Score, Summary)
+STAGES = (
+    Sample,
+    Request,
+    Generation,
+    Prediction,
+    Feature,
+    Candidate,
+    Judgement,
+    Score,
+    Summary,
+)
 
 
 def value_for(column):
