@@ -22,7 +22,8 @@ from matplotlib.patches import Rectangle
 
 from gensight.errors import GensightError
 from gensight.figures import style
-from gensight.figures.layout import LEFT_IN, Strip, stacked, wrapped, wrapped_name
+from gensight.figures.fitted_text import fitting_points, lines_of, most_lines, width_in
+from gensight.figures.layout import LEFT_IN, Strip, stacked
 from gensight.figures.pixel_layout import (
     BLOCK_GAP_IN,
     GAP_IN,
@@ -37,15 +38,14 @@ from gensight.figures.pixel_layout import (
     tile_side,
     whole_pixels,
 )
-from gensight.figures.pixel_panels import GridPanel, GridTile, ShownModel
+from gensight.figures.pixel_panels import GridPanel, GridTile
 from gensight.specs.pixel_figures import PixelGridsSpec
 
 # Inches and points, chosen by eye.
 SMALLEST_TILE_IN = 0.2
+LINE_GAP_IN = 0.06
 HEAD_PT, NAME_PT, SMALL_PT = 6.0, 6.5, 5.0
 LINE_EM = 1.22
-# Names hold capitals and digits: they run wider than prose.
-WIDE, SMALLEST_PT = 1.04, 4.0
 PALETTE_IN, PALETTE_GAP_IN = 0.07, 0.02
 CROSSED = "A crossed tile is an answer that is no valid grid, with the reason."
 _EMPTY, _CROSS, _EDGE = "#F6F6F6", "#C9C9C9", "#BBBBBB"
@@ -172,8 +172,8 @@ class _Canvas:
                 ((left_in, bottom_in), (right_in, top_in)),
             ):
                 self.line(start, end, color=_CROSS, linewidth=0.6)
-        points = 5.5 if side_in > 0.5 else 4.5
-        lines = wrapped(tile.words, style.characters(0.95 * side_in, points), 4)
+        points = fitting_points([tile.words], 0.92 * side_in, 5.5 if side_in > 0.5 else 4.5)
+        lines = lines_of(tile.words, 0.92 * side_in, points)
         look = {"ha": "center", "va": "center", "fontsize": points, "color": style.GREY}
         if tile.crossed:
             look["bbox"] = {"facecolor": _EMPTY, "edgecolor": "none", "pad": 0.8}
@@ -211,14 +211,17 @@ def _gap_words(panel: GridPanel) -> list[str]:
 
 @dataclass(frozen=True)
 class _Heads:
-    """The heads of one axis of columns: first and last column, lines, points."""
+    """The heads of one axis of columns: first and last column, and lines."""
 
     axis: str
-    heads: list[tuple[int, int, list[str], float]]
+    points: float
+    heads: list[tuple[int, int, list[str]]]
 
     @property
     def height_in(self) -> float:
-        return max((len(lines) * _line_in(pt) for _, _, lines, pt in self.heads), default=0) + 0.01
+        return max((len(lines) for _, _, lines in self.heads), default=0) * _line_in(
+            self.points
+        ) + (0.01 if self.heads else 0)
 
 
 class _Panel:
@@ -248,7 +251,9 @@ class _Panel:
         lines = self._lines()
         heights = []
         for place, line in enumerate(lines):
-            gap_in = BLOCK_GAP_IN if place + 1 < len(lines) else 0.04
+            # A line that begins with heads needs little air above it.
+            between_in = BLOCK_GAP_IN if self.layout.in_blocks else LINE_GAP_IN
+            gap_in = between_in if place + 1 < len(lines) else 0.04
             heights.append(self._heads_in(line, place) + self._rows_in + gap_in)
         return heights
 
@@ -282,18 +287,24 @@ class _Panel:
         """Return the height of a block's picture with the label below it."""
         if not self.panel.has_pictures:
             return 0.0
-        labels = [self._label_lines(sample.label) for sample in self.panel.samples]
-        return self._picture_in + 0.03 + max(len(lines) * _line_in(pt) for lines, pt in labels)
+        wide_in, points, bold = self._label_look
+        labels = [sample.label for sample in self.panel.samples]
+        lines = most_lines(labels, wide_in, points, bold)
+        return self._picture_in + 0.03 + lines * _line_in(points)
 
     @property
     def _picture_in(self) -> float:
         n = self.spec.source_tiles
         return n * self.tile_in + (n - 1) * GAP_IN
 
-    def _label_lines(self, label: str) -> tuple[list[str], float]:
-        if self.panel.has_pictures:
-            return fitted(label, self._picture_in + GAP_IN, HEAD_PT)
-        return fitted(label, SAMPLE_IN - 0.02, NAME_PT)
+    @property
+    def _label_look(self) -> tuple[float, float, bool]:
+        """Return the width, the size of type and the boldness of the labels beside blocks."""
+        bold = not self.panel.has_pictures
+        wide_in = SAMPLE_IN - 0.05 if bold else self._picture_in + GAP_IN
+        labels = [sample.label for sample in self.panel.samples]
+        points = fitting_points(labels, wide_in, NAME_PT if bold else HEAD_PT, bold)
+        return wide_in, points, bold
 
     def draw(self, left_in: float, title_top_in: float, top_in: float) -> None:
         if self.title:
@@ -342,7 +353,8 @@ class _Panel:
         sample = keys[0]["samples"] if keys else None
         if sample is None:
             return
-        lines, points = self._label_lines(sample.label)
+        wide_in, points, bold = self._label_look
+        lines = lines_of(sample.label, wide_in, points, bold)
         look = {"fontsize": points, "linespacing": 1.1}
         if sample.picture is not None and self.spec.source:
             side_in = self._picture_in
@@ -371,23 +383,33 @@ class _Panel:
             middle_in = (lefts[first] + lefts[last]) / 2
             self._picture(keys[first], middle_in, top_in)
 
-    def _head(self, key: Key, axis: str, width_in: float) -> tuple[list[str], float]:
-        value = key[axis]
-        if axis == "sizes":
-            return [f"{value} × {value}"], SMALL_PT
-        return fitted(value.label, width_in, HEAD_PT if self.tile_in >= 0.45 else SMALL_PT)
-
     def _heads_of(self, keys: list[Key]) -> list[_Heads]:
         """Return the heads of each axis of columns, the outer one first."""
         found = []
         for axis in self.spec.columns:
             inner = axis == self.spec.columns[-1]
-            runs = list(self.layout.runs(keys, axis))
-            places = [(n, n) for n in range(len(keys))] if inner else [run[:2] for run in runs]
-            wide_in = {(a, b): (b - a + 1) * (self.tile_in + GAP_IN) for a, b in places}
-            heads = [(a, b, *self._head(keys[a], axis, wide_in[a, b])) for a, b in places]
-            found.append(_Heads(axis, heads))
+            runs = [(first, last) for first, last, _ in self.layout.runs(keys, axis)]
+            places = [(n, n) for n in range(len(keys))] if inner else runs
+            texts = [self._head_text(keys[first], axis) for first, _ in places]
+            # Neighbours nearly touch: their heads have no more room than they.
+            tiles = min((last - first + 1 for first, last in places), default=1)
+            wide_in = tiles * (self.tile_in + GAP_IN) - 0.02
+            largest_pt = SMALL_PT if axis == "sizes" or self.tile_in < 0.45 else HEAD_PT
+            points = fitting_points(self._all_head_texts(axis), wide_in, largest_pt)
+            lines = [[t] if axis == "sizes" else lines_of(t, wide_in, points) for t in texts]
+            heads = [(*place, one) for place, one in zip(places, lines, strict=True)]
+            found.append(_Heads(axis, points, heads))
         return found
+
+    def _head_text(self, key: Key, axis: str) -> str:
+        return f"{key[axis]} × {key[axis]}" if axis == "sizes" else key[axis].label
+
+    def _all_head_texts(self, axis: str) -> list[str]:
+        """Return the heads of all blocks, so that all have one size of type."""
+        if axis == "sizes":
+            # Not to be broken, so measured as one word.
+            return [f"{size}×{size}" for size in self.panel.sizes]
+        return [self._head_text(key, axis) for key in self.layout.columns]
 
     def _heads_in(self, line: list[list[Key]], place: int) -> float:
         """Return the height of the heads of columns; blocks below others need none again."""
@@ -399,7 +421,8 @@ class _Panel:
         base_in = bottom_in - 0.035
         for heads in reversed(self._heads_of(keys)):
             colour = style.GREY if heads.axis == "sizes" else "black"
-            for first, last, lines, points in heads.heads:
+            points = heads.points
+            for first, last, lines in heads.heads:
                 middle_in = (lefts[first] + lefts[last] + self.tile_in) / 2
                 for n, line in enumerate(reversed(lines)):
                     look = {"ha": "center", "va": "baseline", "fontsize": points, "color": colour}
@@ -421,34 +444,20 @@ class _Panel:
     def _row_label(self, axis: str, value: Any, right_in: float, middle_in: float) -> None:
         if axis == "sizes":
             look = {"rotation": 90, "fontsize": SMALL_PT, "color": style.GREY}
-            text = f"{value} × {value}" if self.tile_in > 0.3 else f"{value}"
+            text = f"{value} × {value}"
+            # Where the tile is too low for both numbers, one says it.
+            text = text if width_in(text, SMALL_PT) < self.tile_in else f"{value}"
             centre_in = right_in - SIZE_IN / 2
             self.canvas.write(centre_in, middle_in, text, ha="center", va="center", **look)
             return
-        wide_in = MODEL_IN if axis == "models" else SAMPLE_IN
-        weight = "bold" if axis == "models" and isinstance(value, ShownModel) else "normal"
-        lines, points = fitted(value.label, wide_in - 0.04, NAME_PT)
+        bold = axis == "models"
+        wide_in = (MODEL_IN if bold else SAMPLE_IN) - 0.05
+        labels = [row[axis].label for row in self.layout.rows]
+        points = fitting_points(labels, wide_in, NAME_PT, bold)
+        lines = lines_of(value.label, wide_in, points, bold)
         look = {"ha": "right", "va": "center", "fontsize": points, "linespacing": 1.1}
+        weight = "bold" if bold else "normal"
         self.canvas.write(right_in - 0.03, middle_in, "\n".join(lines), weight=weight, **look)
-
-
-def fitted(text: str, width_in: float, points: float) -> tuple[list[str], float]:
-    """Return text in lines of whole words, and the points at which the longest word fits.
-
-    Type is made smaller rather than a word broken, down to 4 pt.
-    """
-    for smaller in np.arange(points, SMALLEST_PT, -0.5).tolist():
-        characters = style.characters(width_in, WIDE * smaller)
-        lines = wrapped_name(text, characters)
-        if _whole(lines, text):
-            return lines, smaller
-    return wrapped_name(text, style.characters(width_in, WIDE * SMALLEST_PT)), SMALLEST_PT
-
-
-def _whole(lines: Sequence[str], text: str) -> bool:
-    """Say whether lines are broken only at spaces and after hyphens."""
-    parts = text.replace("-", "- ").split()
-    return [part for line in lines for part in line.replace("-", "- ").split()] == parts
 
 
 def _line_in(points: float) -> float:

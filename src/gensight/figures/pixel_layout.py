@@ -19,7 +19,7 @@ from gensight.figures.pixel_panels import GridPanel, ShownSample
 
 # Inches, chosen by eye.
 GAP_IN, GROUP_GAP_IN, BLOCK_GAP_IN, PANEL_GAP_IN = 0.03, 0.11, 0.17, 0.28
-MODEL_IN, SIZE_IN, SAMPLE_IN = 0.74, 0.13, 0.56
+MODEL_IN, SIZE_IN, SAMPLE_IN = 0.8, 0.13, 0.56
 LARGEST_TILE_IN = 1.28
 #: A PNG has at least so many pixels an inch; more, where whole pixels a cell need them.
 LEAST_DPI = 400
@@ -94,9 +94,7 @@ class PanelLayout:
         """Return the width of the labels of rows."""
         widths = {"models": MODEL_IN, "sizes": SIZE_IN, "samples": SAMPLE_IN}
         found = sum(widths[axis] for axis in self.spec.rows) if self.rows else 0.0
-        if found == 0 and self.rows:
-            return 0.0
-        return found + (GAP_IN if found else 0)
+        return found + GAP_IN if found else 0.0
 
     @property
     def pictures(self) -> Length:
