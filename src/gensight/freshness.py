@@ -32,7 +32,7 @@ from gensight.outcomes import Outcome
 from gensight.plan import PlannedFile
 from gensight.specs.model import ModelSpec
 from gensight.specs.project import Project
-from gensight.specs.protocols import OWN_SERVER
+from gensight.specs.protocols import OWN_SERVER, PROTOCOLS
 from gensight.stamps import STATE, is_known, mark_built
 
 MARKER = STATE / "outdated"
@@ -284,8 +284,11 @@ def _refuse_asking_again(
     """
     if planned.stage not in ("predictions", "scores"):
         return
+    for path in planned.inputs:
+        if files[path].stage == "judgements" and not Path(path).exists():
+            _refuse_judging_again(planned, files[path], ledger)
     model = planned.path.split("/")[2]
-    if any((ledger / kind / model).exists() for kind in ("replies", "adopted")):
+    if _has_answers(ledger, model):
         return
     for path in _answers_of(planned, files):
         if not Path(path).exists():
@@ -293,6 +296,20 @@ def _refuse_asking_again(
                 f"{planned.path} must be made again, and the answers that it was made from are not "
                 f"here: lay in {path}, or remove {planned.path} to ask {model} again"
             )
+
+
+def _refuse_judging_again(planned: PlannedFile, judgements: PlannedFile, ledger: Path) -> None:
+    for model, asked in judgements.determinants["models"].items():
+        paid = PROTOCOLS[asked["adapter"]].kind != "reference"
+        if paid and not _has_answers(ledger, model):
+            raise RecordError(
+                f"{planned.path} must be made again, and the judgements that it was made from are "
+                f"not here: lay in {judgements.path}, or remove {planned.path} to ask {model} again"
+            )
+
+
+def _has_answers(ledger: Path, model: str) -> bool:
+    return any((ledger / kind / model).exists() for kind in ("replies", "adopted"))
 
 
 def _answers_of(planned: PlannedFile, files: Mapping[str, PlannedFile]) -> list[str]:

@@ -85,6 +85,7 @@ def test_a_reply_is_asked_for_again_until_it_can_be_read_and_at_most_twice(folde
         assert numbers["total"] is None
         assert (numbers["total_least"], numbers["total_most"]) == (0, MOST)
         assert checkout.summary("unread_share").value == pytest.approx(100 / N)
+        assert checkout.summary("total").coverage == pytest.approx(1 - 1 / N)
         read = 3 * TOTAL + 1 + POINTS["tidiness"]
         assert checkout.summary("total").value == pytest.approx(read / (N - 1))
         assert checkout.summary("total_least").value == pytest.approx(read / N)
@@ -116,6 +117,7 @@ def test_refused_and_cut_replies_are_final_and_have_no_number(folder):
         summary = checkout.summary("total")
         assert (summary.value, summary.infrastructure) == (TOTAL, 0)
         assert checkout.summary("unread_share").value == 50
+        assert (summary.n, summary.n_valid, summary.coverage, summary.format_valid) == (N, 3, 0.5, 1)
 
 
 def test_a_cut_reply_climbs_the_ladder_of_its_judge(folder):

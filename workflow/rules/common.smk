@@ -207,20 +207,13 @@ def closing_words():
     return plan.closing_words()
 
 
-def asked_models():
-    """Return every model that the run asks: those that answer, and those that judge them."""
-    judges = {name for cell in plan.cells() for name in plan.judges(cell)}
-    judging = (name for judge in judges for name in project.judges[judge].models)
-    return {*project.config.run.models, *judging}
-
-
 def tell_what_is_to_pay():
     """Print what the run would cost, where something paid was to be asked without a budget."""
     from contextlib import redirect_stdout
 
     from gensight.cli.plan import print_what_is_to_pay
 
-    if any(project.models[name].kind == "hosted" for name in asked_models()):
+    if any(project.models[name].kind == "hosted" for name in plan.asked_models()):
         with redirect_stdout(sys.stderr):
             print_what_is_to_pay(plan)
 
@@ -231,7 +224,7 @@ def leave_if_parked():
 
     lines = parked_lines(
         project.ledger,
-        {project.models[name].provider for name in asked_models()},
+        {project.models[name].provider for name in plan.asked_models()},
     )
     for line in lines:
         print(line, file=sys.stderr)

@@ -26,6 +26,7 @@ from gensight.cli.readiness import (
     version_of,
 )
 from gensight.errors import GensightError, SpecError
+from gensight.plan.cells import Cells
 from gensight.providers.keys import find_key
 from gensight.runner.parking import parked_lines
 from gensight.specs import declared
@@ -131,12 +132,12 @@ def _free_disk(root: Path, health: Health) -> int:
 def _models(project: Project, machine: Machine, health: Health) -> dict[str, dict[str, Any]]:
     """Return every model with its adapter, and where it can run; else why not, and what to do.
 
-    A model of the run that can be asked nowhere is a warning, as the ledger may have its answers;
-    one without an adapter is a problem.
+    A model of the run, or a judge of it, that can be asked nowhere is a warning, as the ledger may
+    have its answers; one without an adapter is a problem.
     """
     told = {name: found["key"] for name, found in health.facts["providers"].items()}
     keys = {name: key for name, key in told.items() if key not in (KEY_HERE, NEEDS_NO_KEY)}
-    found, adapters = {}, models.available()
+    found, adapters, asked = {}, models.available(), Cells(project).asked_models()
     for name, spec in project.models.items():
         ready = readiness(name, project, machine, keys)
         here = spec.adapter in adapters
@@ -148,7 +149,7 @@ def _models(project: Project, machine: Machine, health: Health) -> dict[str, dic
             "reasons": ready.reasons,
             "note": None if PROTOCOLS[spec.adapter].proven else NEVER_RUN,
         }
-        if name not in project.config.run.models:
+        if name not in asked:
             continue
         if not here:
             health.problems.append(

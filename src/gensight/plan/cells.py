@@ -83,6 +83,12 @@ class Cells:
         """Return the judges of a cell, each with a scorer that goes by it."""
         return {s.judge: s for s in self.scorers(cell).values() if s.judge is not None}
 
+    def asked_models(self) -> set[str]:
+        """Return every model that the run asks: those that answer, and those that judge them."""
+        judges = {name for cell in self.cells() for name in self.judges(cell)}
+        judging = (model for name in judges for model in self.project.judges[name].models)
+        return {*self.run.models, *judging}
+
     def encoders(self, cell: Cell) -> dict[str, ScorerSpec]:
         """Return the encoders of a cell's readings, each with a scorer that goes by it."""
         return {s.encoder: s for s in self.scorers(cell).values() if s.encoder is not None}

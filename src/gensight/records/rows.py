@@ -266,7 +266,8 @@ class Score:
 
     `raw` is missing where the answer could not be read; `value` is the number under the
     benchmark's failure policy. `fit` names the alignment (depth benchmarks only).
-    `status` is the prediction's, or `no_ground_truth`; the `outcome` of an answer that a judge was
+    `status` is the prediction's, `no_ground_truth`, or `unjudged` where no reply of a judge could
+    be read; the `outcome` of an answer that a judge was
     asked about in vain is that of the judge's request. `judged_by` names the models that judged,
     each with the id under which it answered.
     """

@@ -325,8 +325,11 @@ class Forecaster:
         n = self._plan.project.ranks(cell.benchmark, cell.prompt)
         if not isinstance(n, int):
             return None
-        ranks = max(0, (n if last is None else min(last, n)) - first)
-        return ranks * planned.determinants["repeats"]
+        # A request about several samples is of the rank of its first one.
+        together = planned.determinants["requests"].get("samples_per_request", 1)
+        end = n if last is None else min(last, n)
+        requests = max(0, math.ceil(end / together) - math.ceil(first / together))
+        return requests * planned.determinants["repeats"]
 
     def _expected(self, cell: Cell, planned: PlannedFile) -> Counter[Need]:
         """Return the turns of a file whose requests are not made yet."""

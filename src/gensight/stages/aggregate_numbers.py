@@ -78,10 +78,10 @@ class Subject:
         valid = np.concatenate([some.valid[some.scored] for some in strictest])
         clusters = [name for some in strictest for name in some.clusters_of(some.scored)]
         share = statistics.wilson_interval(valid.astype(np.float64), clusters)
-        told = float(valid.mean()) if valid.size else None
+        covered = np.concatenate([some.covered[some.scored] for some in strictest])
         return {
-            "coverage": told,
-            "format_valid": told,
+            "coverage": float(covered.mean()) if valid.size else None,
+            "format_valid": float(valid.mean()) if valid.size else None,
             "format_valid_low": share.low,
             "format_valid_high": share.high,
         }

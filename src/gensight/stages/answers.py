@@ -65,6 +65,11 @@ class Answers:
         """Return which scored answers have the asked format, bool (n,)."""
         return self.scored & np.array([head.format_valid for head in self.heads], np.bool_)
 
+    @cached_property
+    def covered(self) -> np.ndarray:
+        """Return which of these a judge could be read about, where there is one, bool (n,)."""
+        return self.valid & np.array([head.status != "unjudged" for head in self.heads], np.bool_)
+
     @property
     def clusters(self) -> list[str]:
         """Return the cluster of every answer."""
@@ -135,7 +140,7 @@ class Answers:
             "repeats": max((head.repeat for head in heads), default=0) + 1,
             # Of a sample that was asked about several times most answers decide.
             "n_valid": sum(
-                2 * valid > samples[name] for name, valid in self.samples_of(self.valid).items()
+                2 * valid > samples[name] for name, valid in self.samples_of(self.covered).items()
             ),
             "infrastructure": sum(head.outcome in INFRASTRUCTURE_OUTCOMES for head in heads),
             "no_ground_truth": sum(head.status == "no_ground_truth" for head in heads),

@@ -138,8 +138,11 @@ class _Scorer:
             return
         for fit, parts in policy.items():
             # An answer that never arrived is nobody's failure: there is no number for it.
-            scored = {} if prediction.outcome in INFRASTRUCTURE_OUTCOMES else parts
-            yield from self._numbers(head, fit, parts if ok else {}, scored)
+            arrived = prediction.outcome not in INFRASTRUCTURE_OUTCOMES
+            told = head
+            if self.judged is not None and ok and arrived and "total" not in parts:
+                told = {**head, "status": "unjudged"}
+            yield from self._numbers(told, fit, parts if ok else {}, parts if arrived else {})
 
     def _policy(self, prediction: Prediction, sample: Sample) -> measures.PartsByFit | None:
         """Return the parts under the failure policy; None where there is nothing to score."""

@@ -181,11 +181,11 @@ def _group(plan: Mapping[str, Any], model: str) -> str:
 
 
 def _shares(answers: Answers) -> dict[str, Any]:
-    """Return the share of answers in the asked format, and its interval."""
+    """Return the share of answers in the asked format, its interval, and that of those covered."""
     valid, clusters = answers.valid[answers.scored], answers.clusters_of(answers.scored)
     share = statistics.wilson_interval(valid.astype(np.float64), clusters)
     return {
-        "coverage": float(valid.mean()) if valid.size else None,
+        "coverage": float(answers.covered[answers.scored].mean()) if valid.size else None,
         "format_valid": float(valid.mean()) if valid.size else None,
         "format_valid_low": share.low,
         "format_valid_high": share.high,
