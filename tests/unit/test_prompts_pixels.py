@@ -22,6 +22,7 @@ FILES = {
     "image_to_pixel": ["grid"],
     "pixel_understanding": ["letter", "options_only", "shuffled"],
 }
+LABELS = ["palm tree", "fire truck", "cup"]
 OPTIONS = [concept.label for concept in concepts()][:10]
 SIZE = 16
 
@@ -88,18 +89,21 @@ def asked(task: str, name: str, n: int = 2) -> str:
     prompt = spec(task, name)
     size = SIZE if prompt.sizes else None
     at = prompt if size is None else prompt.at(size)
-    sample = Sample(
-        sample_id="thing_1",
-        rank=0,
-        cluster_id="thing_1",
-        image={"bytes": b"", "path": "thing_1.png"},
-        query="palm tree",
-        options=OPTIONS,
-    )
+    samples = [
+        Sample(
+            sample_id=f"thing_{place}",
+            rank=place - 1,
+            cluster_id=f"thing_{place}",
+            image={"bytes": b"", "path": f"thing_{place}.png"},
+            query=label,
+            options=OPTIONS,
+        )
+        for place, label in enumerate(LABELS[:n], 1)
+    ]
     (request,) = render(
         f"{name}_{size}" if size else name,
         at.model_dump(exclude_none=True)["turns"],
-        [sample] * n,
+        samples,
         task=task,
         size=size,
         per_request=n,
@@ -138,7 +142,7 @@ def test_the_prompts_are_those_of_the_three_tasks() -> None:
 def test_labels_stand_one_on_a_line() -> None:
     for n in (1, 3):
         text = asked("text_to_pixel", "grid", n)
-        assert "\n\n" + "\n".join(["palm tree"] * n) + "\n\n" in text
+        assert "\n\n" + "\n".join(LABELS[:n]) + "\n\n" in text
         assert f"the number of labels is {n}, and" in text
 
 
