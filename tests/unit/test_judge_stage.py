@@ -117,7 +117,8 @@ def test_refused_and_cut_replies_are_final_and_have_no_number(folder):
         summary = checkout.summary("total")
         assert (summary.value, summary.infrastructure) == (TOTAL, 0)
         assert checkout.summary("unread_share").value == 50
-        assert (summary.n, summary.n_valid, summary.coverage, summary.format_valid) == (N, 3, 0.5, 1)
+        assert (summary.n, summary.n_valid, summary.coverage) == (N, N // 2, 0.5)
+        assert summary.format_valid == 1
 
 
 def test_a_cut_reply_climbs_the_ladder_of_its_judge(folder):
