@@ -9,7 +9,14 @@ from gensight.errors import RecordError, SpecError
 from gensight.records import Summary
 from gensight.specs.base import parse
 from gensight.specs.tables import TableSpec
-from gensight.tables import ModelInfo, RunFacts, build_table
+from gensight.tables import (
+    ModelInfo,
+    RunFacts,
+    build_table,
+    render_csv,
+    render_markdown,
+    render_tex,
+)
 
 FACTS = RunFacts(name="demo", mark="gensight-digest:" + "ab" * 32, protocol=("Masks by Otsu.",))
 BENCHMARKS = {"scenes": "Scenes", "photographs": "Photographs"}
@@ -170,6 +177,26 @@ def test_a_flag_of_a_whole_column_is_said_once():
     assert f"{flag}: Scenes gIoU." in build(rows).notes
     rows[1] = summary("beta", 0.6)
     assert f"{flag}: Alpha (Scenes gIoU)." in build(rows).notes
+
+
+def test_a_note_names_the_group_of_several_columns_once():
+    columns = [COLUMN | {"header": header} for header in ("mid", "low")]
+    columns += [COLUMN | {"header": "mid", "group": "Other"}]
+    flag = "fewer than 10 clusters"
+    rows = [summary(m, 0.5, uncertainty_flag=flag) for m in ("alpha", "beta")]
+    assert f"{flag}: Scenes mid, low; Other mid." in build(rows, spec(columns)).notes
+
+
+def test_who_judged_stands_in_the_header_and_in_no_note():
+    flag, judge = "fewer than 10 clusters", "a_judge (answered as judge-1)"
+    rows = [summary(m, 0.5, uncertainty_flag=flag, judged_by=judge) for m in ("alpha", "beta")]
+    table = build(rows)
+    assert {column.block for column in table.columns} == {f"Scenes, by {judge}"}
+    assert not any("a_judge" in note for note in table.notes)
+    lines = r"{\scriptsize by a\_judge}\\{\scriptsize (answered as judge-1)}"
+    assert rf"\shortstack{{Scenes\\{lines}}}" in render_tex(table)
+    assert f"Scenes, by {judge}" in render_csv(table)
+    assert r"Scenes, by a\_judge (answered as judge-1): gIoU" in render_markdown(table)
 
 
 def test_a_correlation_has_no_better_direction():

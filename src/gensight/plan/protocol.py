@@ -81,9 +81,10 @@ def _judged(project: Project, judge: str) -> str:
     again = ""
     if spec.rescored is not None:
         again = f", {100 * spec.rescored.share:g} % of the samples judged again"
+    replies = "1 reply" if spec.repeats == 1 else f"{spec.repeats} replies"
     return (
         f"judge {spec.display.label} (models {', '.join(spec.models)}; rubrics "
-        f"{', '.join(spec.rubrics)}; {spec.repeats} replies an answer, at most {spec.reasks} more "
+        f"{', '.join(spec.rubrics)}; {replies} an answer, at most {spec.reasks} more "
         f"where one cannot be read{again}); intervals hold no bias of the judge"
     )
 

@@ -101,11 +101,13 @@ class Column:
 
     A `readable` column counts the answers of the columns before it, a `rank` column holds the
     interval of ranks of the number before it; both hold words. A `text` column is one of a listing.
+    `judged_by` names who judged the answers behind its numbers; it stands in the header.
     """
 
     spec: ColumnSpec
     group: str
     header: str
+    judged_by: str = ""
     higher_is_better: bool | None = None
     kind: Literal["number", "readable", "rank", "text"] = "number"
 
@@ -113,6 +115,12 @@ class Column:
     def has_words(self) -> bool:
         """Whether the column holds words about the numbers before it."""
         return self.kind in ("readable", "rank")
+
+    @property
+    def block(self) -> str:
+        """What stands over it: its group, and who judged."""
+        words = [self.group, f"by {self.judged_by}" if self.judged_by else ""]
+        return ", ".join(word for word in words if word)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from gensight.specs.aggregates import CORRELATED
 from gensight.specs.tables import ColumnSpec, TableOptionsSpec, TableSpec, selected
@@ -30,13 +31,17 @@ def printed_columns(
         label = benchmarks.get(column.benchmark, column.benchmark)
         group = label if column.group is None else column.group
         judges = sorted({r.judged_by for r in index.column_rows(column) if r.judged_by is not None})
-        if judges:
-            group = f"{group}, by {'; '.join(judges)}"
-        if block and block[-1].group != group:
+        own = Column(
+            spec=column,
+            group=group,
+            header=column.header,
+            judged_by="; ".join(judges),
+            higher_is_better=_direction(spec, column, index),
+        )
+        if block and block[-1].block != own.block:
             yield from _closed(block, options)
             block = []
-        direction = _direction(spec, column, index)
-        block += _with_company(column, group, options, direction)
+        block += _with_company(own, options)
     yield from _closed(block, options)
 
 
@@ -66,24 +71,22 @@ def _about(column: ColumnSpec, model: str, infos: Mapping[str, ModelInfo]) -> Co
     return column.model_copy(update={"model": model, "subject": None, "header": header})
 
 
-def _with_company(
-    column: ColumnSpec, group: str, options: TableOptionsSpec, direction: bool | None
-) -> list[Column]:
-    columns = [Column(spec=column, group=group, header=column.header, higher_is_better=direction)]
+def _with_company(own: Column, options: TableOptionsSpec) -> list[Column]:
+    columns, column = [own], own.spec
     if options.show_gain and column.statistic == "value" and column.minus_fit is None:
         update = {"statistic": "gain", "header": "gain", "scale": 100.0, "decimals": 0}
         gain = column.model_copy(update=update)
-        columns.append(Column(spec=gain, group=group, header="gain", higher_is_better=True))
+        columns.append(replace(own, spec=gain, header="gain", higher_is_better=True))
     if options.show_rank and column.statistic == "value" and may_be_best(column):
-        columns.append(Column(spec=column, group=group, header="rank", kind="rank"))
+        columns.append(replace(own, header="rank", higher_is_better=None, kind="rank"))
     return columns
 
 
 def _closed(block: list[Column], options: TableOptionsSpec) -> list[Column]:
     if not options.show_coverage or not any(column.spec.ranked for column in block):
         return block
-    first = block[0]
-    return [*block, Column(spec=first.spec, group=first.group, header="valid/n", kind="readable")]
+    counted = replace(block[0], header="valid/n", higher_is_better=None, kind="readable")
+    return [*block, counted]
 
 
 def _direction(spec: TableSpec, column: ColumnSpec, index: SummaryIndex) -> bool | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from operator import attrgetter
 
 from gensight.rounding import rounded
@@ -180,7 +181,7 @@ def _rank_flips(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]
     PROTOCOLS 1.4: a model must not rise by refusing what is hard.
     """
     rows = [row for group in groups for row in group.rows if row.role in COMPETING_ROLES]
-    flipped = []
+    flipped: list[Column] = []
     for index, column in enumerate(columns):
         if column.has_words or column.spec.statistic != "value" or column.spec.minus_fit:
             continue
@@ -192,13 +193,22 @@ def _rank_flips(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]
             if all(getattr(row, name) is not None for row in kept)
         }
         if len(orders) > 1:
-            flipped.append(f"{column.group}: {column.header}")
+            flipped.append(column)
     if not flipped:
         return []
     return [
         "Warning: without failed answers (valid only, or common valid) the measured rows rank "
-        f"differently in {'; '.join(flipped)}."
+        f"differently in {_named(flipped).rstrip('.')}."
     ]
+
+
+def _named(columns: Sequence[Column]) -> str:
+    """Return columns by their groups, each group named once: "IoU mid, low; Time mid"."""
+    told = []
+    for group, block in groupby(columns, key=attrgetter("group")):
+        headers = ", ".join(column.header for column in block)
+        told.append(f"{group} {headers}".strip())
+    return "; ".join(told)
 
 
 def _counted(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]:
@@ -237,17 +247,26 @@ def _flags(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]:
     Where it is said of every measured number of a column, the column alone is named.
     """
     rows = [row for group in groups for row in group.rows if row.role in COMPETING_ROLES]
-    found: dict[str, list[str]] = {}
+    wholes: dict[str, list[Column]] = {}
+    cells: dict[str, list[str]] = {}
     for place, column in enumerate(columns):
         if column.has_words:
             continue
-        name = f"{column.group} {column.header}"
+        name = f"{column.group} {column.header}".strip()
         flags = {row.label: s.uncertainty_flag for row in rows if (s := row.cells[place].summary)}
-        whole = len(flags) > 1 and len(set(flags.values())) == 1
+        if len(flags) > 1 and len(set(flags.values())) == 1:
+            if flag := next(iter(flags.values())):
+                wholes.setdefault(flag, []).append(column)
+            continue
         for label, flag in flags.items():
             if flag:
-                found.setdefault(flag, []).append(name.strip() if whole else f"{label} ({name})")
-    return [f"{flag}: {', '.join(dict.fromkeys(cells))}." for flag, cells in sorted(found.items())]
+                cells.setdefault(flag, []).append(f"{label} ({name})")
+    notes = []
+    for flag in sorted({*wholes, *cells}):
+        told = [_named(wholes[flag])] if flag in wholes else []
+        told += [", ".join(dict.fromkeys(cells[flag]))] if flag in cells else []
+        notes.append(f"{flag}: {'; '.join(told).rstrip('.')}.")
+    return notes
 
 
 def _smallest_differences(

@@ -75,7 +75,7 @@ def _key(label: str) -> str:
 def _alignment(table: Table) -> str:
     """Return the column types, with a little air between blocks of columns."""
     parts = ["l"]
-    for _, block in groupby(table.columns, key=lambda column: column.group):
+    for _, block in groupby(table.columns, key=lambda column: column.block):
         sides = "".join("l" if column.kind == "text" else "r" for column in block)
         parts.append(r"@{\hspace{12pt}}" + sides)
     return "".join(parts)
@@ -84,10 +84,11 @@ def _alignment(table: Table) -> str:
 def _header(heading: str, columns: Sequence[Column]) -> list[str]:
     """Return the header lines: the blocks over their columns, then the columns."""
     tops, rules, place = [""], [], 2
-    for group, block in groupby(columns, key=lambda column: column.group):
-        width = len(list(block))
-        tops.append(rf"\multicolumn{{{width}}}{{c}}{{{escape(group)}}}")
-        if group:
+    for named, block in groupby(columns, key=lambda column: column.block):
+        first, *others = block
+        width = 1 + len(others)
+        tops.append(rf"\multicolumn{{{width}}}{{c}}{{{_block_name(first)}}}")
+        if named:
             rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
         place += width
     names = [escape(heading), *(_column_name(column) for column in columns)]
@@ -95,6 +96,19 @@ def _header(heading: str, columns: Sequence[Column]) -> list[str]:
         return []
     lines = [_line(names), r"\midrule"]
     return [_line(tops), " ".join(rules), *lines] if rules else lines
+
+
+def _block_name(column: Column) -> str:
+    """Return a block's name, and who judged below it in small print, a line each."""
+    if not column.judged_by:
+        return escape(column.group)
+    judges = [
+        rf"{{\scriptsize {escape(line)}}}"
+        for judge in f"by {column.judged_by}".split("; ")
+        for line in judge.replace(" (", "\n(", 1).split("\n")
+    ]
+    lines = r"\\".join([escape(column.group), *judges])
+    return rf"\shortstack{{{lines}}}"
 
 
 def _column_name(column: Column) -> str:

@@ -99,7 +99,7 @@ def render_csv(table: Table) -> str:
 def _csv_line(table: Table, group: Group, row: Row, column: Column, cell: Cell) -> list[str]:
     spec = column.spec
     values: list[Any] = [group.label or group.name, row.model, row.label, row.role, row.severity]
-    values += [column.group, column.header]
+    values += [column.block, column.header]
     # A row of settings replaces keys of its columns; the summary row says what it shows.
     shown = cell.summary or spec
     values += [getattr(shown, name, getattr(spec, name)) for name in _COLUMN_FIELDS]
@@ -153,7 +153,7 @@ def render_markdown(table: Table) -> str:
 
 
 def _column_name(column: Column) -> str:
-    block = f"{_escaped(column.group)}: " if column.group else ""
+    block = f"{_escaped(column.block)}: " if column.block else ""
     return block + _escaped(column.header) + _ARROWS[column.higher_is_better]
 
 
