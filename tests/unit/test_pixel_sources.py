@@ -147,12 +147,12 @@ def test_a_raised_version_of_what_reads_grids_asks_nobody_again(road, monkeypatc
 
     road.make()
     road.asked.clear()
-    version = determinants._version
+    version = determinants.version_of
 
     def raised(room, name):
         return version(room, name) + (name == "palette_grid")
 
-    monkeypatch.setattr(determinants, "_version", raised)
+    monkeypatch.setattr(determinants, "version_of", raised)
     made = road.make()
     assert {READ, REQUESTS, ANSWERS} <= set(made)
     # The painter's gap is asked about once more, as in every run.
