@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from gensight.tables.cells import Cell, Column, Group, Row, Table
@@ -15,6 +16,8 @@ PACKAGES = ("booktabs", "graphicx", "xcolor", "colortbl")
 # A page of 11 pt type holds about 45 rows of a \small table with its caption and notes.
 # A table of more than about ten columns is shrunk to the line, and so holds more rows a page.
 MAX_FLOAT_ROWS, UNSHRUNK_COLUMNS = 42, 10
+# Shrunk further than this, nobody can read it.
+MOST_COLUMNS = 20
 _ARROWS = {True: r"\,$\uparrow$", False: r"\,$\downarrow$", None: ""}
 _GREY = "black!55"
 
@@ -22,14 +25,42 @@ _GREY = "black!55"
 def render_tex(table: Table) -> str:
     """Return the table as LaTeX whose first line is `% gensight-digest:<hex> ...`.
 
-    It is a float, shrunk to the line when it is too wide; a table with more rows than a page is
-    several floats of one number. It needs the packages of `PACKAGES` and nothing else.
+    It is a float, shrunk to the line when it is too wide; a table with more rows than a page, or
+    with more than `MOST_COLUMNS` columns, is several floats of one number: of some of the rows, or
+    of one block of columns each. It needs the packages of `PACKAGES` and nothing else.
     """
     lines = [f"% {table.mark}", f"% needs \\usepackage{{{','.join(PACKAGES)}}}"]
-    pages = _pages(_body(table), len(table.columns))
-    for place, rows in enumerate(pages):
-        lines += _float(table, rows, first=place == 0, last=place == len(pages) - 1)
+    floats = [
+        (panel, rows)
+        for panel in _panels(table)
+        for rows in _pages(_body(panel), len(panel.columns))
+    ]
+    for place, (panel, rows) in enumerate(floats):
+        lines += _float(panel, rows, first=place == 0, last=place == len(floats) - 1)
     return "\n".join(lines) + "\n"
+
+
+def _panels(table: Table) -> list[Table]:
+    """Return a table in parts that can be read: whole, or a block of columns each."""
+    if len(table.columns) <= MOST_COLUMNS:
+        return [table]
+    numbered = groupby(enumerate(table.columns), key=lambda item: item[1].block)
+    return [_of_columns(table, [place for place, _ in block]) for _, block in numbered]
+
+
+def _of_columns(table: Table, places: Sequence[int]) -> Table:
+    """Return all rows of a table, with some of its columns."""
+    groups = tuple(
+        replace(
+            group,
+            rows=tuple(
+                replace(row, cells=tuple(row.cells[place] for place in places))
+                for row in group.rows
+            ),
+        )
+        for group in table.groups
+    )
+    return replace(table, columns=tuple(table.columns[place] for place in places), groups=groups)
 
 
 def _pages(rows: list[str], columns: int) -> list[list[str]]:
