@@ -175,4 +175,4 @@ def test_the_examples_of_the_documentation_are_figures():
     text = (ROOT / "docs/figures.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     kinds = [parse_figure("docs/figures.md", yaml.safe_load(block)).kind for block in blocks]
-    assert kinds == ["comparison", "gallery", "panels"]
+    assert kinds == ["comparison", "gallery", "panels", "pixel_grids", "size_curves"]
