@@ -62,3 +62,11 @@ def test_palettes_of_eight_bits_are_sent_as_they_are():
 def test_unreadable_inputs_are_refused():
     with pytest.raises(ImageError):
         standardise(b"<html>")
+
+
+def test_without_a_long_side_a_picture_keeps_its_size():
+    data = saved(photograph(), "PNG")
+    assert standardise(data, long_side=None) == data
+    turned = saved(photograph(), "JPEG", exif=b"Exif\0\0" + exif(6))
+    info = inspect(standardise(turned, long_side=None))
+    assert (info.height, info.width, info.orientation) == (64, 48, 1)

@@ -1,6 +1,7 @@
 """Models: one adapter module per protocol, all answering turns with replies.
 
-An adapter module declares `VERSION` and `READS_TRUTH`. One that runs here has
+An adapter module declares `VERSION` and `READS_TRUTH`, and `READS_FORM` if its answers also follow
+from the declared form of answer. One that runs here has
 `open_model(generation, held_out, site) -> Adapter`; one that talks to a provider has
 `connect(generation, connection) -> HostedAdapter`, and declares
 

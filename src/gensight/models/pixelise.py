@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 READS_TRUTH = False
+# The number of cells stands in the form of answer, whatever the words say.
+READS_FORM = True
 ANSWERS = ["text"]
 # `settings` are the method's own, by name; what is not given has the method's default.
 DEFAULTS: dict[str, Any] = {"method": None, "settings": {}}

@@ -16,7 +16,7 @@ from gensight.plan.cells import Cell, Cells
 from gensight.plan.seeds import fresh_seed
 from gensight.specs import declared
 from gensight.specs.benchmark import ScorerSpec
-from gensight.specs.conventions import NATIVE_DEFAULT
+from gensight.specs.conventions import LONG_SIDE_PX, NATIVE_DEFAULT
 from gensight.specs.model import ModelSpec
 from gensight.specs.project import Project
 from gensight.vocabulary import kinds_hash, vocabulary_hash
@@ -114,14 +114,17 @@ class Determinants(Cells):
 
     def generations(self, cell: Cell) -> dict[str, Any]:
         """Return what determines a cell's generations, whatever its shards."""
-        model = self.project.models[cell.model]
-        return {
+        model, benchmark = self.project.models[cell.model], self.project.benchmarks[cell.benchmark]
+        found = {
             **stage_of("generations"),
             "requests": self.requests(cell.benchmark, cell.prompt),
             **self._asked(cell.model),
             "repeats": model.repeats,
-            "exif": self.project.benchmarks[cell.benchmark].exif,
+            "exif": benchmark.exif,
         }
+        if benchmark.input_long_side_px != LONG_SIDE_PX:
+            found["input_long_side_px"] = benchmark.input_long_side_px
+        return found
 
     def _asked(self, name: str) -> dict[str, Any]:
         """Return what determines a model's answers besides what it is asked."""

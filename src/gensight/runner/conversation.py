@@ -45,7 +45,9 @@ class Conversation:
     `identity` is all that determines answers besides the turns: protocol, adapter version,
     generation block. `standardise` brings an input picture to the sent size. `asker` is asked where
     the ledger has no reply. A hosted model must answer under the id that was asked for, or under
-    one that `answered_as` allows: None where ids mean nothing.
+    one that `answered_as` allows: None where ids mean nothing. `reads_form` is for models whose
+    answers also follow from the form of answer; of built-in ones no times are kept, for their speed
+    means nothing.
     """
 
     model: str
@@ -58,6 +60,8 @@ class Conversation:
     asker: Asker
     standardise: Callable[[bytes], bytes]
     answered_as: Sequence[str] | None = None
+    reads_form: bool = False
+    keeps_times: bool = True
     ladder: Ladder = Ladder()
 
     @property
@@ -218,9 +222,9 @@ class Conversation:
             "seed": self._seed(samples[0], setting),
             "repeat": setting.repeat,
             "severity": setting.severity,
-            # Only models that are handed the truth and the form can depend on them.
+            # Only models that are handed the truth, or that read the form, can depend on them.
             "truth": truths_digest(samples) if self.reads_truth else None,
-            "answer_form": answer_form if self.reads_truth else None,
+            "answer_form": answer_form if self.reads_truth or self.reads_form else None,
         }
 
     def _seed(self, sample: Sample, setting: Setting) -> int | None:
@@ -261,8 +265,7 @@ class Conversation:
         entry, images = reply
         # With several pictures the first is the answer and the number is kept (PROTOCOLS API-2).
         image = {"bytes": images[0], "path": None} if images else None
-        # Reference models open in no time: their speed means nothing.
-        keeps_times = not self.reads_truth
+        keeps_times = self.keeps_times and not self.reads_truth
         return Generation(
             request_key=entry.key,
             parent_key=parent,

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from gensight.specs.base import Name, Names, Settings, Spec, each_once
+from gensight.specs.conventions import LONG_SIDE_PX
 from gensight.specs.model import Role
 from gensight.specs.prompt import Task
 
@@ -112,7 +113,8 @@ class BenchmarkSpec(Spec):
 
     `n: all` takes every sample. Each of `subsets` is a number of first ranks that is summarised by
     itself as well, under the stratum `first_{number}`. `exif` says whether the input's orientation
-    tag is applied (`ignore` where annotations refer to the stored raster).
+    tag is applied (`ignore` where annotations refer to the stored raster), `input_long_side_px` at
+    what size it is sent (ProbeGen 4.1; null: as it is).
 
     Where a prompt asks for a list of icons, `samples_per_request` samples are asked about at once.
     Prompts about grids have a `source`; `candidates` are what an encoder compares grids with.
@@ -124,6 +126,7 @@ class BenchmarkSpec(Spec):
     held_out: HeldOutSpec | None = None
     subsets: Annotated[list[Rank], AfterValidator(each_once)] = Field(default_factory=list)
     exif: Literal["apply", "ignore"] = "apply"
+    input_long_side_px: Annotated[int, Field(ge=1)] | None = LONG_SIDE_PX
     samples_per_request: int = Field(default=1, ge=1, le=32)
     source: SourceSpec | None = None
     candidates: CandidatesSpec | None = None

@@ -9,6 +9,9 @@ POINTS = ("previous", "argmin", "adopted")
 #: The fit of models that do not say what their grey levels are linear in; `native` goes by model.
 NATIVE_DEFAULT = "depth"
 
+#: The long side at which inputs are sent, where a benchmark says nothing else (ProbeGen 4.1).
+LONG_SIDE_PX = 1024
+
 #: As a setting: recorded as what was asked for, and sent as nothing; the provider decides.
 PROVIDER_DEFAULT = "provider_default"
 #: What papers lost stands under this prefix; it is the same setting.

@@ -151,7 +151,7 @@ def read_subjects(spec: AggregateSpec, scores: Mapping[str, str]) -> dict[str, S
     for key, number in spec.numbers.items():
         needed[(number.benchmark, number.prompt, number.scorer)].append(key)
     found: dict[str, dict[str, Answers]] = defaultdict(dict)
-    for path, digest in scores.items():
+    for path, digest in sorted(scores.items()):
         model, *place = path.removesuffix(".parquet").split("/")[2:]
         groups = groups_of(RowFile(path, Score, digest), "", ())
         for key in needed[(place[0], place[1], place[2])]:

@@ -19,6 +19,7 @@ from gensight.runner.ledger import Ledger
 from gensight.runner.questions import NobodyAsks
 from gensight.specs import declared
 from gensight.specs.base import load_spec
+from gensight.specs.conventions import LONG_SIDE_PX
 from gensight.specs.model import ModelSpec
 from gensight.specs.protocols import PROTOCOLS
 from gensight.stages.gaps import note, without_gaps
@@ -140,15 +141,17 @@ def conversation_of(
     plan = shard.plan
     protocol = PROTOCOLS[plan["adapter"]]
     kept = Ledger(Path(ledger), plan["model"], durable=protocol.kind == "hosted")
+    is_reference = protocol.kind == "reference"
     if protocol.kind == "hosted":
-        asker, fit, reads_truth = NobodyAsks(), None, False
+        asker, fit, reads_truth, reads_form = NobodyAsks(), None, False, False
     else:
         module = models.load(plan["adapter"])
         reads_truth = module.READS_TRUTH
+        reads_form = getattr(module, "READS_FORM", False)
 
         open_adapter = cache(partial(_opened, module, shard, config or {}))
         # Reference models are exact: the same bytes wherever they run.
-        asker = HereAsker(kept, open_adapter, keeps_place=not reads_truth)
+        asker = HereAsker(kept, open_adapter, keeps_place=not is_reference)
         # Reference models open in no time; their answers also follow from what they were fitted on.
         fit = open_adapter().fit_digest if reads_truth else None
     identity = {
@@ -166,10 +169,14 @@ def conversation_of(
         prompt=plan["requests"]["prompt"],
         identity=identity,
         reads_truth=reads_truth,
+        reads_form=reads_form,
+        keeps_times=not is_reference,
         is_hosted=protocol.kind == "hosted",
         ledger=kept,
         asker=asker,
-        standardise=_standardiser(plan["exif"] == "apply"),
+        standardise=_standardiser(
+            plan["exif"] == "apply", plan.get("input_long_side_px", LONG_SIDE_PX)
+        ),
         ladder=_ladder(plan),
     )
 
@@ -211,10 +218,10 @@ def _ladder(plan: Mapping[str, Any]) -> Ladder:
     return Ladder(limit, tuple(rungs))
 
 
-def _standardiser(orient: bool) -> Callable[[bytes], bytes]:
+def _standardiser(orient: bool, long_side: int | None) -> Callable[[bytes], bytes]:
     @lru_cache(maxsize=STANDARDISED_PICTURES_KEPT)
     def _standardise(data: bytes) -> bytes:
-        return images.standardise(data, orient=orient)
+        return images.standardise(data, long_side=long_side, orient=orient)
 
     return _standardise
 

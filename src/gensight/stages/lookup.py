@@ -85,11 +85,13 @@ class Past(NamedTuple):
         return self.ends.get(key)
 
 
-def _sent_size(sample: Sample) -> tuple[int, int]:
+def _sent_size(sample: Sample, long_side: int | None) -> tuple[int, int]:
     """Return the size at which a sample's picture is sent; one that has none is never shown."""
     if sample.width is None or sample.height is None:
         return (0, 0)
-    return images.fit_long_side(sample.width, sample.height)
+    if long_side is None:
+        return sample.width, sample.height
+    return images.fit_long_side(sample.width, sample.height, long_side)
 
 
 class _Step(NamedTuple):
@@ -143,7 +145,8 @@ class _Walk:
 
         `before` stands for all that precedes them: what begins alike is asked once up to there.
         """
-        plan, sides = self.shard.plan, _sent_size(about[0])
+        plan = self.shard.plan
+        sides = _sent_size(about[0], plan.get("input_long_side_px", images.LONG_SIDE))
         for index in range(first, len(request.turns)):
             parts = request.turns[index]["parts"]
             before = digest_of([before, [(p["kind"], p["text"], p["turn"]) for p in parts]])

@@ -42,7 +42,8 @@ def summarize(output: str, determinants: Mapping[str, Any]) -> int:
 def _by_scorer(scores: Mapping[str, str]) -> dict[str, dict[str, dict[str, str]]]:
     """Return the score files that are set side by side: scorer, prompt, model to path."""
     found: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
-    for path in scores:
+    # By name: rows, and of two equal bounds the first, follow from no list's order.
+    for path in sorted(scores):
         model, _, prompt, scorer = path.removesuffix(".parquet").split("/")[2:]
         found[scorer][prompt][model] = path
     return found
