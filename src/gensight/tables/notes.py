@@ -308,6 +308,6 @@ def _left_out(cells: Sequence[Cell], benchmarks: Mapping[str, str]) -> list[str]
             name = cell.summary.benchmark
             missing[name] = max(missing.get(name, 0), cell.summary.no_ground_truth)
     for name, count in sorted(missing.items()):
-        label = benchmarks.get(name, name)
-        notes.append(f"{label}: {count} without usable truth, left out.")
+        label = benchmarks.get(name, name.replace("_", " "))
+        notes.append(f"{label}: {count} without usable truth or source, left out.")
     return notes
