@@ -199,6 +199,27 @@ def test_who_judged_stands_in_the_header_and_in_no_note():
     assert r"Scenes, by a\_judge (answered as judge-1): gIoU" in render_markdown(table)
 
 
+def test_a_table_too_wide_to_be_read_is_printed_block_by_block():
+    blocks = [("One", 8), ("Two", 8), ("Three", 5)]
+    columns = [
+        COLUMN | {"group": name, "header": f"{name} {n}"}
+        for name, width in blocks
+        for n in range(width)
+    ]
+    rows = [summary("alpha", 0.25), summary("beta", 0.5)]
+    wide = render_tex(build(rows, spec(columns, show_coverage=False)))
+    panels = wide.split(r"\begin{tabular}")[1:]
+    assert [panel.count("alpha".capitalize()) for panel in panels] == [1, 1, 1]
+    for (name, width), panel in zip(blocks, panels, strict=True):
+        body = panel.split(r"\end{tabular}")[0]
+        row = next(line for line in body.splitlines() if line.startswith("Beta"))
+        assert rf"\multicolumn{{{width}}}{{c}}{{{name}}}" in body and row.count("50.0") == width
+    assert wide.count(r"\label{") == 1 and wide.count("(continued)") == 2
+    assert wide.count("Masks by Otsu.") == 1
+    narrow = render_tex(build(rows, spec(columns[:20], show_coverage=False)))
+    assert narrow.count(r"\begin{tabular}") == 1
+
+
 def test_a_correlation_has_no_better_direction():
     place = {"benchmark": "pairs", "prompt": "all", "scorer": "aggregate"}
     told = {"models": 7.0, "pearson": 0.871, "pearson_p": 0.01, "top1": 50.0}
