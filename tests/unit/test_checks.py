@@ -71,7 +71,12 @@ MODELS_AND_BENCHMARKS = [
         "orcale",
         ["method: 'orcale'", "mean 'oracle'", "echo, echo_grey"],
     ),
-    (ORACLE, "generation", {}, ["key 'generation.method' is missing", "allowed: constant, drawer, echo"]),
+    (
+        ORACLE,
+        "generation",
+        {},
+        ["key 'generation.method' is missing", "allowed: constant, drawer, echo"],
+    ),
     (ORACLE, "generation.method", ["oracle"], ["generation.method", "did you mean 'oracle'"]),
     (
         ORACLE,

@@ -197,7 +197,10 @@ def reading_minutes(wildcards, attempt):
 def run_targets():
     """Return every table and figure of the run, or its summaries where it has neither."""
     if not project.config.run.tables and not project.config.run.figures:
-        return [f"results/summaries/{name}.parquet" for name in project.config.run.benchmarks]
+        return [
+            f"results/summaries/{name}.parquet"
+            for name in project.config.run.benchmarks
+        ]
     targets = ["results/tables/all.tex"] if project.config.run.tables else []
     return targets + [
         f"results/figures/{name}.png" for name in project.config.run.figures
