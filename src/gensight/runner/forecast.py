@@ -338,7 +338,12 @@ class Forecaster:
         found: Counter[Need] = Counter()
         for index in range(len(turns)):
             facts = expected_facts(
-                turns, index, (LONG_SIDE, LONG_SIDE), tree["adapter"], tree["generation"]
+                turns,
+                index,
+                (LONG_SIDE, LONG_SIDE),
+                tree["adapter"],
+                tree["generation"],
+                tree["requests"].get("size"),
             )
             found[Need(facts)] += number
         return found

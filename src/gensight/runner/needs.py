@@ -13,6 +13,7 @@ from gensight.images import LONG_SIDE
 from gensight.providers.prices import BYTES_PER_TOKEN, Price, Room, TurnFacts, returns_picture
 from gensight.runner.pace import MINUTE_S, STRETCH
 from gensight.specs.model import LimitsSpec
+from gensight.specs.placeholders import GRIDS
 
 #: What a placeholder of a prompt is filled with, where nobody has looked yet: bytes (assumed).
 ASSUMED_FILLED_BYTES = 400
@@ -94,17 +95,19 @@ def expected_facts(
     sides: tuple[int, int],
     adapter: str,
     generation: Mapping[str, Any],
+    size: int | None = None,
 ) -> TurnFacts:
     """Return the facts of a turn that cannot be rendered yet: as in a prompt, or as in a request.
 
-    `sides` are those of the input picture as it is sent. A cited reply is taken at its largest.
+    `sides` are those of the input picture as it is sent, `size` the cells of a side of a grid that
+    is asked about. A cited reply is taken at its largest.
     """
     text_bytes, shown = 0, []
     for part in turns[index]["parts"]:
         if part.get("image") or part.get("kind") == "image":
             shown.append(sides)
         elif part.get("text") is not None:
-            filled = part["text"].count("{") * ASSUMED_FILLED_BYTES if "kind" not in part else 0
+            filled = _filled_bytes(part["text"], size) if "kind" not in part else 0
             text_bytes += len(part["text"].encode()) + filled
         else:
             cited = part["turn"] if "kind" in part else part["reply"]
@@ -114,6 +117,14 @@ def expected_facts(
                 shown.append(ASSUMED_REPLY_SIDES)
     pictured = returns_picture(adapter, generation, form_of(turns[index]))
     return TurnFacts(text_bytes, tuple(shown), pictured)
+
+
+def _filled_bytes(text: str, size: int | None) -> int:
+    """Return what the placeholders of a prompt's text are filled with, at most."""
+    grids = sum(text.count(f"{{{name}}}") for name in GRIDS)
+    # A row is as many digits in quotes and a comma; the palette and the keys stand before them.
+    grid = 0 if size is None else size * (size + 3) + ASSUMED_FILLED_BYTES
+    return text.count("{") * ASSUMED_FILLED_BYTES + grids * grid
 
 
 def form_of(turn: Mapping[str, Any]) -> str:
