@@ -231,6 +231,13 @@ def test_a_correlation_has_no_better_direction():
     assert directions == {"models": None, "pearson": None, "pearson_p": None, "top1": True}
 
 
+def test_a_column_may_have_no_better_side():
+    control = {**COLUMN, "header": "control", "ranked": False, "has_direction": False}
+    table = build([summary("alpha", 0.5)], spec([COLUMN, control]))
+    numbers = [c.higher_is_better for c in table.columns if c.kind == "number"]
+    assert numbers == [True, None]
+
+
 def test_best_is_decided_within_each_group():
     models = {name: MODELS["alpha"] | {"group": name[0]} for name in ("a1", "a2", "b1", "b2")}
     values = {"a1": 0.9, "a2": 0.8, "b1": 0.5, "b2": 0.4}

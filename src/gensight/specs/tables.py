@@ -43,7 +43,8 @@ class ColumnSpec(Spec):
     Where rows are not models, the column says whose number it is: `model`, or the place `subject`
     in the table's subjects, whose label replaces `{model}` in the header; `subject: each` is a
     column for each of them. `average_of: row` is the plain mean of the row's other numbers. A
-    number that is no score (a speed) is not `ranked`. A model that fails by its format prints ×
+    number that is no score (a speed) is not `ranked`, and of one that bounds or controls another
+    neither side is better (`has_direction: false`). A model that fails by its format prints ×
     (`prints_failure`) where numbers are ranked; a diagnosis of failures prints them. `hosted` says
     what models behind an API print: their number with a dagger (its time is that of the network as
     well), or nothing.
@@ -68,6 +69,7 @@ class ColumnSpec(Spec):
     scale: float = Field(default=1.0, gt=0)
     show_interval: bool | None = None
     ranked: bool = True
+    has_direction: bool = True
     prints_failure: bool | None = None
     hosted: Literal["as_others", "dagger", "nothing"] = "as_others"
     published: PublishedSpec | None = None

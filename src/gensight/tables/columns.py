@@ -90,6 +90,8 @@ def _closed(block: list[Column], options: TableOptionsSpec) -> list[Column]:
 
 
 def _direction(spec: TableSpec, column: ColumnSpec, index: SummaryIndex) -> bool | None:
+    if not column.has_direction:
+        return None
     if any("metric" in entry.select for entry in spec.rows.entries):
         return None  # every row has its own direction
     column = shown_of(spec, column)
