@@ -18,7 +18,8 @@ class Outcome(StrEnum):
     is counted, priced and never silently sent again. `pending` is one that was accepted, and whose
     result is still to be fetched, at no cost. `error` is an answer that a model which runs
     here did not get to: its program failed, or what it made are no numbers. `no_source` is a
-    question about a grid that another model was to give and did not.
+    question about a grid that another model was to give and did not; `source_missing` is one about
+    a grid that nobody knows yet, for that model's answer never arrived.
     """
 
     OK = "ok"
@@ -40,6 +41,7 @@ class Outcome(StrEnum):
     ERROR = "error"
     NOT_RUN = "not_run"
     NO_SOURCE = "no_source"
+    SOURCE_MISSING = "source_missing"
 
 
 #: Answers, which are replayed for ever under their key. A cut one too, but its request then goes on

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from string import ascii_uppercase
 from typing import Any
@@ -28,11 +28,13 @@ def render(
     size: int | None = None,
     per_request: int = 1,
     grids: Grids | None = None,
+    missing: Container[str] = (),
 ) -> Iterator[Request]:
     """Yield one request for every `per_request` evaluated samples, in the samples' order.
 
     `turns` are those of resources/prompts/{task}/{prompt}.yaml, the file that errors name; a prompt
-    of one `size` has it at the end of its name. A sample without a grid is not asked about one.
+    of one `size` has it at the end of its name. A sample without a grid is not asked about one;
+    that of a `missing` one may still come.
 
     Raises:
         SpecError: the text has an unknown placeholder, a sample lacks what it asks for, or labels
@@ -58,8 +60,12 @@ def render(
             prompt=prompt,
             prompt_hash=prompt_hash,
             turns=rendered,
-            unasked=str(Outcome.NO_SOURCE) if is_missing else None,
+            unasked=_why_unasked(ids[0], missing) if is_missing else None,
         )
+
+
+def _why_unasked(sample_id: str, missing: Container[str]) -> str:
+    return str(Outcome.SOURCE_MISSING if sample_id in missing else Outcome.NO_SOURCE)
 
 
 def _shows_a_grid(turns: Sequence[Mapping[str, Any]]) -> bool:

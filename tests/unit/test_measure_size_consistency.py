@@ -56,16 +56,27 @@ def parts_of(vectors: Vectors) -> dict[str, float]:
 def test_cosines_by_hand():
     parts = parts_of(Vectors((0.0, [90.0]), (60.0, [90.0, 60.0])))
     assert parts["companion_cosine"] == pytest.approx((1 + 0.5) / 2, abs=1e-6)
-    assert parts["stranger_cosine"] == pytest.approx((0 + 0 + 0.5) / 3, abs=1e-6)
+    assert parts["above_strangers"] == pytest.approx(((1 - 0) + (0.5 - 0.25)) / 2, abs=1e-6)
     assert parts["sizes"] == 2
     assert plain.value(parts) == pytest.approx(0.75, abs=1e-6)
-    assert above.value(parts) == pytest.approx(0.75 - 1 / 6, abs=1e-6)
+    assert above.value(parts) == parts["above_strangers"]
 
 
 def test_one_drawing_for_everything_is_consistent_and_scores_nothing():
     parts = parts_of(Vectors((0.0, [0.0, 0.0]), (0.0, [0.0])))
     assert plain.value(parts) == pytest.approx(1)
     assert above.value(parts) == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [(0.0, [0.0, 0.0]), (None, [60.0] * 3)],  # its own grid is missing at the second size
+        [(0.0, [0.0] * 9), (60.0, [60.0] * 3)],  # most of the others' are
+    ],
+)
+def test_failures_at_a_size_give_and_take_nothing(found):
+    assert above.value(parts_of(Vectors(*found))) == pytest.approx(0, abs=1e-6)
 
 
 def test_sizes_without_a_grid_are_left_out():

@@ -7,7 +7,7 @@ from gensight.outcomes import INFRASTRUCTURE_OUTCOMES, MODEL_OUTCOMES, Outcome
 MODEL = "ok refused_input refused_output no_image text_only truncated malformed"
 INFRASTRUCTURE = (
     "model_gone model_mismatch bad_request auth quota throttled_exhausted overloaded_exhausted "
-    "in_doubt pending error not_run"
+    "in_doubt pending error not_run source_missing"
 )
 
 

@@ -489,3 +489,14 @@ def test_a_rank_that_turns_without_failed_answers_is_warned_of():
     assert "rank differently in" in warning and "gIoU" in warning
     agreeing = [rows[0], summary("beta", 0.5, valid_only=0.55, common_valid=0.55)]
     assert not any(note.startswith("Warning") for note in build(agreeing, spec()).notes)
+
+
+def test_answers_that_no_judge_could_be_read_about_are_told():
+    judged = {"judged_by": "judge", "format_valid": 1.0}
+    rows = [
+        summary("alpha", 50.0, coverage=0.75, **judged),
+        summary("beta", 40.0, coverage=1.0, **judged),
+    ]
+    notes = " ".join(build(rows, spec([COLUMN])).notes)
+    assert "no judge's reply could be read" in notes
+    assert "Alpha, " in notes and "25.0 %" in notes and "Beta, " not in notes

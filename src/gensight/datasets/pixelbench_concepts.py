@@ -16,8 +16,9 @@ from gensight.errors import SpecError
 from gensight.records import Sample
 from gensight.vocabulary import concepts
 
-# Also to be raised where the list of concepts changes.
 VERSION = 1
+# What is read from the checkout besides; a change makes the samples anew.
+RESOURCES = ["resources/pixelbench/concepts.csv"]
 DEFAULTS = {"task": "text_to_pixel", "options": 10}
 CHOICES = {"task": ["text_to_pixel", "pixel_understanding"]}
 FACTS = {

@@ -3,7 +3,8 @@
 Protocol. PixelBench section 4 speaks of a consistency gap across resolutions and names no measure,
 so this one is ours (assumed): the mean cosine, by the scorer's encoder, of a grid with the same
 model's grids of the same sample under the scorer's other prompts. A cosine has no zero of its own,
-so the mean over the grids of *other* samples under those prompts stands beside it.
+so the mean over the grids of *other* samples stands beside it: at the same sizes, each size with
+the same weight, so that a model that draws the same of everything gains nothing.
 
 Scoring hands the vectors over as the setting `features`. Sizes at which the model gave no valid
 grid are left out; failure `left_out`: an answer that is no grid is consistent with nothing, and
@@ -45,8 +46,9 @@ def measure(
 ) -> PartsByFit | None:
     """Compare a grid with the same model's other grids.
 
-    Parts: grid (1), and where there are companions companion_cosine, their number sizes, and
-    stranger_cosine, the mean over other samples' grids.
+    Parts: grid (1); over the sizes at which the model gave a companion companion_cosine and their
+    number sizes; over those at which it gave strangers as well above_strangers, the mean of the
+    companion's cosine less that of the strangers.
 
     Raises:
         RecordError: the answer is a grid and has no vector.
@@ -60,13 +62,17 @@ def measure(
         )
     found = checked["features"].companions(prediction)
     parts = {"grid": 1.0}
-    own = [one for one, _ in found if one is not None]
-    if own:
-        parts["companion_cosine"] = float(np.mean(cosines(vector, np.array(own))))
-        parts["sizes"] = float(len(own))
-    strangers = [others for _, others in found if len(others)]
-    if own and strangers:
-        parts["stranger_cosine"] = float(np.mean(cosines(vector, np.concatenate(strangers))))
+    near, above = [], []
+    for own, strangers in found:
+        if own is None:
+            continue
+        near.append(float(cosines(vector, own[None])[0]))
+        if len(strangers):
+            above.append(near[-1] - float(np.mean(cosines(vector, strangers))))
+    if near:
+        parts |= {"companion_cosine": float(np.mean(near)), "sizes": float(len(near))}
+    if above:
+        parts["above_strangers"] = float(np.mean(above))
     return {None: parts}
 
 

@@ -1,17 +1,16 @@
 """Size consistency beyond what any two grids of the model share, in units of cosine.
 
-The cosine with the same sample's grids at other sizes, minus that with other samples' grids there
-(`measures.size_consistency`). A model that draws the same of everything scores 0.
+At each other size, the cosine with the same sample's grid minus the mean cosine with other samples'
+grids there, averaged over sizes and samples (`measures.size_consistency`). A model that draws the
+same of everything scores 0, whatever it fails at.
 
->>> value({"companion_cosine": 0.75, "stranger_cosine": 0.5})
-0.25
+>>> aggregate({"above_strangers": [0.25, 0.75]})
+0.5
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gensight.metrics import mean_of
+from gensight.metrics import mean_of, part_of
 
 VERSION = 1
 MEASURE = "size_consistency"
@@ -20,12 +19,5 @@ UNIT = "cosine"
 BOUNDS = (-2.0, 2.0)
 INTERVAL = "mean"
 
-
-def value(parts: Mapping[str, float]) -> float | None:
-    """Return the difference for one sample, None where it has no companion or no stranger."""
-    if "companion_cosine" not in parts or "stranger_cosine" not in parts:
-        return None
-    return parts["companion_cosine"] - parts["stranger_cosine"]
-
-
+value = part_of("above_strangers")
 aggregate = mean_of(value)

@@ -77,7 +77,8 @@ class Cells:
         """Return the same model's cells that a scorer looks across at, in the run's order."""
         wanted = [p for p in self.prompts(cell.benchmark) if p in (scorer.across or ())]
         others = [cell._replace(prompt=prompt) for prompt in wanted if prompt != cell.prompt]
-        return [other for other in others if self.project.takes_part(*other)]
+        asked = [other for other in others if self.project.takes_part(*other)]
+        return [other for other in asked if scorer.encoder in self.encoders(other)]
 
     def judges(self, cell: Cell) -> dict[str, ScorerSpec]:
         """Return the judges of a cell, each with a scorer that goes by it."""

@@ -6,6 +6,7 @@ it and a difference can be named by its key.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -57,6 +58,7 @@ class Determinants(Cells):
         if parameters.get("seed") == "fresh":
             parameters["seed"] = fresh_seed(self.project.ledger, benchmark)
         module = spec.dataset.module
+        resources = declared.constants("datasets", module).get("RESOURCES", ())
         if self.run.twin and "twin" in declared.constants("datasets", module).get("DEFAULTS", {}):
             parameters["twin"] = True
         return {
@@ -73,9 +75,20 @@ class Determinants(Cells):
                 parameters,
             ),
             "manifest": self._manifest(benchmark),
+            **({"resources": self._hashes(resources)} if resources else {}),
             "n": self.project.n(benchmark),
             "held_out": spec.held_out.model_dump() if spec.held_out else None,
         }
+
+    def _hashes(self, files: Sequence[str]) -> dict[str, str]:
+        """Return the digests of files of the checkout that a data set reads."""
+        return {name: digest_of_bytes(self._resource(name)) for name in files}
+
+    def _resource(self, name: str) -> bytes:
+        try:
+            return (self.project.root / name).read_bytes()
+        except OSError as error:
+            raise SpecError(f"{name}: cannot be read ({error.strerror}); restore it") from None
 
     def _manifest(self, benchmark: str) -> dict[str, str] | None:
         """Return a benchmark's manifest as path and digest, or None."""
@@ -108,6 +121,12 @@ class Determinants(Cells):
             found["samples_per_request"] = together
         cell, source = self.source(benchmark, prompt), self.project.benchmarks[benchmark].source
         if cell is not None and source is not None:
+            if source.reading not in {scorer.file for scorer in self.scorers(cell).values()}:
+                raise SpecError(
+                    f"config/benchmarks/{benchmark}.yaml: source.reading: '{source.model}' is not "
+                    f"read into '{source.reading}' under '{cell.prompt}' by any scorer of "
+                    f"'{source.benchmark}' (see its prompts, roles and subjects); let one read it"
+                )
             predictions = self.prediction(cell, source.reading)
             found["source"] = {"predictions": predictions, "variant": source.variant}
         return found
@@ -208,7 +227,8 @@ class Determinants(Cells):
             **self._encoder(encoder),
         }
         if candidates.template is None:
-            sizes = {self.project.prompt(benchmark, name).size for name in self.prompts(benchmark)}
+            # Of all prompts that there are: another run of the same benchmark has the same file.
+            sizes = {self.project.prompt(benchmark, name).size for name in spec.prompts}
             found["sizes"] = sorted(size for size in sizes if size is not None)
         if candidates.vocabulary is not None:
             found["vocabulary_sha256"] = vocabulary_hash(self.project.root)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from gensight.digests import digest_of, digest_of_bytes
-from gensight.errors import SpecError
 from gensight.licences import LICENCES, may_show
 from gensight.plan.determinants import Determinants, native_fit, stage_of
 from gensight.plan.protocol import told_protocol
@@ -39,12 +38,6 @@ class ReportDeterminants(Determinants):
             return None
         name = f"resources/published/{spec.published.paper}_table_{spec.published.table}.csv"
         return {"how": how, "sha256": digest_of_bytes(self._resource(name))}
-
-    def _resource(self, name: str) -> bytes:
-        try:
-            return (self.project.root / name).read_bytes()
-        except OSError as error:
-            raise SpecError(f"{name}: cannot be read ({error.strerror}); restore it") from None
 
     def all_tables(self) -> dict[str, Any]:
         """Return what determines the document of all tables."""

@@ -214,8 +214,9 @@ class Candidate:
     """One thing that grids are compared with: `vector`, float32, of unit length.
 
     `name` is a label, or the id of the sample whose picture it is; a `narrow` one is the
-    benchmark's own, the others are there to distract. One with a `size` is no candidate: it is the
-    sample's picture at so many pixels a side, the most that a grid of that size could keep of it.
+    benchmark's own (of a vocabulary: a concept), the others are there to distract. One with a
+    `size` is no candidate: it is the sample's picture at so many pixels a side, the most that a
+    grid of that size could keep of it.
     """
 
     name: str = column(pa.string())

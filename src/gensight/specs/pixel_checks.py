@@ -36,6 +36,7 @@ def check_pixels(file: str, benchmark: BenchmarkSpec, project: Project) -> None:
         _check_encoder(file, f"scorers.{name}", scorer, benchmark, project, encoded)
         if scorer.judge is not None:
             refuse_unknown(file, f"scorers.{name}.judge", [scorer.judge], project.judges)
+            _check_rubrics(file, f"scorers.{name}.judge", scorer.judge, benchmark, project)
     _check_source(file, benchmark, project)
 
 
@@ -181,6 +182,31 @@ def _which(file: str, benchmark: BenchmarkSpec) -> tuple[object, ...]:
     return dataset.module, dataset.manifest, {**parameters, TASK: None}
 
 
+def _check_rubrics(
+    file: str, key: str, judge: str, benchmark: BenchmarkSpec, project: Project
+) -> None:
+    """Check that a judge's rubrics are about what the benchmark asks, and can be filled."""
+    for name in project.judges[judge].rubrics:
+        rubric = project.rubrics.get(name)
+        if rubric is None:  # told where the judge is checked
+            continue
+        if rubric.task != benchmark.task:
+            raise SpecError(
+                f"{file}: {key}: the rubric '{name}' of '{judge}' is about {rubric.task}, not "
+                f"{benchmark.task}; name a judge of this task"
+            )
+        if rubric.per == "reference":
+            raise SpecError(
+                f"resources/rubrics/{name}.yaml: per: no data set of this version has pictures to "
+                f"compare with; write per: answer"
+            )
+        if "query" in rubric.placeholders and benchmark.task == "image_to_pixel":
+            raise SpecError(
+                f"resources/rubrics/{name}.yaml: parts: {{query}} has no value in a benchmark that "
+                f"shows a picture and names nothing; write {{label}}"
+            )
+
+
 def check_judge(file: str, judge: JudgeSpec, project: Project) -> None:
     """Check that a judge's rubrics are there and its models can be asked.
 
@@ -242,7 +268,16 @@ def _check_answered(file: str, benchmark: str, prompt: str, project: Project) ->
             f"{place}: source.model: '{source.model}' answers once for each of its severities; "
             f"name a model that gives one grid"
         )
+    if source.benchmark in project.config.run.stop_when:
+        raise SpecError(
+            f"{file}: run.stop_when.{source.benchmark}: '{benchmark}' asks about its grids, and "
+            f"would ask about other ones after every wave; remove the one or the other"
+        )
     asked, answered = project.ranks(benchmark, prompt), project.ranks(source.benchmark, given)
+    readers = project.benchmarks[source.benchmark].scorers.values()
+    limits = [s.ranks for s in readers if s.file == source.reading and s.ranks is not None]
+    if limits:
+        answered = min(limits) if answered == "all" else min(*limits, answered)
     if answered != "all" and (asked == "all" or asked > answered):
         raise SpecError(
             f"{file}: run.n.{source.benchmark}: '{benchmark}' asks about {asked} samples under "

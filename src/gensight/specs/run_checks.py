@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gensight import published
 from gensight.errors import SpecError
 from gensight.specs import declared
-from gensight.specs.benchmark import ScorerSpec
+from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec
 from gensight.specs.hosting import check_hosting
 from gensight.specs.number_checks import check_n, check_number
 from gensight.specs.pixel_checks import check_sources
@@ -69,7 +69,7 @@ def _check_stop(file: str, name: str, rule: StopSpec, project: Project) -> None:
     refuse_unknown(file, f"{key}.models", rule.models, run.models)
     check_number(file, f"{key}.", rule, benchmark)
     refuse_unknown(file, f"{key}.prompt", [rule.prompt], run.prompts)
-    _check_followed(file, key, rule, benchmark.scorers[rule.scorer])
+    _check_followed(file, key, rule, benchmark.scorers[rule.scorer], benchmark)
     if not isinstance(most, int):
         raise SpecError(
             f"{file}: {key}: '{name}' asks for n: all; say at most how many with run.n.{name}"
@@ -91,7 +91,22 @@ def _check_stop(file: str, name: str, rule: StopSpec, project: Project) -> None:
             )
 
 
-def _check_followed(file: str, key: str, rule: StopSpec, scorer: ScorerSpec) -> None:
+def _check_pool(
+    file: str, key: str, metric: str, scorer: ScorerSpec, benchmark: BenchmarkSpec
+) -> None:
+    """Refuse a score that further samples change: a rank among the samples' own pictures."""
+    candidates = benchmark.candidates
+    if scorer.encoder is not None and candidates is not None and candidates.template is None:
+        raise SpecError(
+            f"{file}: {key}.metric: '{metric}' looks an answer up among the pictures of all "
+            f"samples that are asked, so every further sample changes those before it; name a "
+            f"metric that goes by one sample alone"
+        )
+
+
+def _check_followed(
+    file: str, key: str, rule: StopSpec, scorer: ScorerSpec, benchmark: BenchmarkSpec
+) -> None:
     """Check that a metric averages scores of samples that lie between 0 and the rule's scale."""
 
     def followed(metric: str) -> bool:
@@ -107,6 +122,7 @@ def _check_followed(file: str, key: str, rule: StopSpec, scorer: ScorerSpec) -> 
             f"{', '.join(able) or 'none'}"
         )
     top = declared.constants("metrics", rule.metric).get("BOUNDS", (0, None))[1]
+    _check_pool(file, key, rule.metric, scorer, benchmark)
     if top is not None and rule.scale < top:
         raise SpecError(
             f"{file}: {key}.scale: the scores of '{rule.metric}' go up to {top:g}; write scale: "

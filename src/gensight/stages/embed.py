@@ -104,12 +104,13 @@ def _texts(
 ) -> Iterator[Candidate]:
     """Yield texts about labels as candidates, named by label: the samples', then the others.
 
-    A sample's label is its true text, which a model that is shown a picture is not told.
+    A sample's label is its true text, which a model that is shown a picture is not told. Of a
+    vocabulary all concepts are the benchmark's own, however many of them are asked about.
     """
     own = list(dict.fromkeys(row.target_text for row in samples if row.target_text is not None))
-    others = []
-    if candidates["vocabulary"] is not None:
-        others = [one.label for one in vocabulary() if one.label not in own]
+    listed = vocabulary() if candidates["vocabulary"] is not None else ()
+    own += [one.label for one in listed if one.is_concept and one.label not in own]
+    others = [one.label for one in listed if one.label not in own]
     labels = [*own, *others]
     texts = [candidates["template"].replace("{label}", label) for label in labels]
     for place, (label, vector) in enumerate(

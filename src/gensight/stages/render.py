@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.prompts import Grids
 from gensight.prompts import render as render_prompt
 from gensight.records import Prediction, Request, RowFile, Sample, write_rows
@@ -28,9 +29,19 @@ def render(
         size=determinants.get("size"),
         per_request=determinants.get("samples_per_request", 1),
         grids=None if source is None else _grids(source, determinants["source"]),
+        missing=() if source is None else _missing(source, determinants["source"]),
     )
     inputs = [samples] if source is None else [samples, source]
     return write_rows(output, Request, requests, determinants, inputs)
+
+
+def _missing(path: str, source: Mapping[str, Any]) -> set[str]:
+    """Return the samples about which the source has not answered yet."""
+    return {
+        row.sample_id
+        for row in RowFile(path, Prediction, source["predictions"])
+        if row.outcome in INFRASTRUCTURE_OUTCOMES
+    }
 
 
 def _grids(path: str, source: Mapping[str, Any]) -> Grids:

@@ -50,6 +50,7 @@ def table_notes(
     empty = [] if any(group.rows for group in groups) else ["No model of this run does this task."]
     notes = [*empty, *_mark_notes(spec, columns, groups, cells, infos), *_column_notes(columns)]
     notes += _left_out(cells, benchmarks)
+    notes += _unread(columns, groups)
     notes += _provenance(groups, infos)
     notes += _counted(columns, groups)
     notes += _flags(columns, groups)
@@ -290,6 +291,33 @@ def _smallest_differences(
         f"Smallest difference between {between} that these samples tell with a power of 80 %: "
         f"{'; '.join(dict.fromkeys(told))}."
     ]
+
+
+def _unread(columns: Sequence[Column], groups: Sequence[Group]) -> list[str]:
+    """Say of every judged number for how many valid answers no reply could be read (JDG-1)."""
+    told: dict[str, None] = {}
+    for group in groups:
+        for row in group.rows:
+            for column, cell in zip(columns, row.cells, strict=True):
+                share = _unread_share(cell)
+                if share:
+                    words = f"{row.label}, {column.group}: {column.header}: {100 * share:.1f} %"
+                    told[words.replace(" : ", " ")] = None
+    if not told:
+        return []
+    return [
+        f"Valid answers about which no judge's reply could be read, left out of the number: "
+        f"{'; '.join(told)}."
+    ]
+
+
+def _unread_share(cell: Cell) -> float:
+    row = cell.summary
+    if cell.kind != "number" or row is None or row.judged_by is None:
+        return 0.0
+    if row.coverage is None or row.format_valid is None:
+        return 0.0
+    return max(0.0, row.format_valid - row.coverage)
 
 
 def _left_out(cells: Sequence[Cell], benchmarks: Mapping[str, str]) -> list[str]:
