@@ -1,4 +1,4 @@
-"""Sources, stops and rubrics that do not fit each other end with one line, before anything is asked."""
+"""Sources, stops and rubrics that do not fit each other end with one line beforehand."""
 
 from __future__ import annotations
 
