@@ -30,12 +30,11 @@ def printed_columns(
     for column in _about_subjects(columns or spec.columns, infos, subjects):
         label = benchmarks.get(column.benchmark, column.benchmark)
         group = label if column.group is None else column.group
-        judges = sorted({r.judged_by for r in index.column_rows(column) if r.judged_by is not None})
         own = Column(
             spec=column,
             group=group,
             header=column.header,
-            judged_by="; ".join(judges),
+            judged_by="; ".join(_judges(spec, column, index)),
             higher_is_better=_direction(spec, column, index),
         )
         if block and block[-1].block != own.block:
@@ -49,6 +48,13 @@ def shown_of(spec: TableSpec, column: ColumnSpec) -> ColumnSpec:
     """Return what a column shows in its first row, where rows replace keys of columns."""
     entries = spec.rows.entries
     return selected(column, entries[0]) if entries else column
+
+
+def _judges(spec: TableSpec, column: ColumnSpec, index: SummaryIndex) -> list[str]:
+    """Return who judged in a column, whichever keys of it the rows replace."""
+    shown = [selected(column, entry) for entry in spec.rows.entries] or [column]
+    found = {row.judged_by for asked in shown for row in index.column_rows(asked)}
+    return sorted(found - {None})
 
 
 def _about_subjects(
