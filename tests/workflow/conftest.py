@@ -13,11 +13,17 @@ from pathlib import Path
 
 import pytest
 import yaml
+from warm_snakemake import WarmSnakemake
 
 #: Everything but errors.
 QUIET = ("--quiet", "host", "progress", "rules", "reason")
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("Snakefile", "workflow", "config", "resources", "profiles", "envs", "src")
+WARM = WarmSnakemake()
+
+
+def pytest_unconfigure() -> None:
+    WARM.close()
 
 
 class Checkout:
@@ -47,14 +53,11 @@ class Checkout:
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy."""
-        command = [sys.executable, "-m", "snakemake", *arguments]
         if not {"--cores", "--profile", "--lint"} & set(arguments):
-            command += ["--cores", "2"]
-        done = subprocess.run(
-            command, cwd=self.folder, env=self.environment(), capture_output=True, text=True
-        )
+            arguments = (*arguments, "--cores", "2")
+        done = WARM.run(arguments, self.folder, self.environment())
         if check and done.returncode != 0:
-            raise AssertionError(f"{' '.join(command)}\n{done.stdout}\n{done.stderr}")
+            raise AssertionError(f"{' '.join(arguments)}\n{done.stdout}\n{done.stderr}")
         return done
 
     def run(self, *targets: str) -> None:

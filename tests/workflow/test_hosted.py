@@ -19,7 +19,7 @@ N = 3
 MASKS, COUNTS = "scenes_segmentation", "scenes_counting"
 RUN = {
     "name": "hosted",
-    "models": ["nano_banana_2", "oracle", "constant"],
+    "models": ["nano_banana_2"],
     "benchmarks": [MASKS],
     "prompts": ["mid"],
     "n": {MASKS: N, COUNTS: N},

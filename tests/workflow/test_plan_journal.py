@@ -20,7 +20,7 @@ HALF, ALL = 2, 4
 MODELS = {"nano_banana_2": "google", "gpt_image_2": "openai", "seedream_5_0_lite": "ark"}
 RUN = {
     "name": "planned",
-    "models": [*MODELS, "oracle"],
+    "models": list(MODELS),
     "benchmarks": [BENCHMARK],
     "prompts": ["mid", "plan"],
     "n": {BENCHMARK: HALF},
