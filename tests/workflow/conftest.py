@@ -22,10 +22,6 @@ COPIED = ("Snakefile", "workflow", "config", "resources", "profiles", "envs", "s
 WARM = WarmSnakemake()
 
 
-def pytest_unconfigure() -> None:
-    WARM.close()
-
-
 class Checkout:
     """A copy of the project with its own config; its own src/ is the one that runs."""
 

@@ -6,9 +6,11 @@ Nothing of gensight is imported before the fork, so that the library is that of 
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import runpy
+import site
 import subprocess
 import sys
 import tempfile
@@ -42,6 +44,7 @@ class WarmSnakemake:
         """Run `python -m snakemake` with these arguments in a folder, and wait for its end."""
         if self._server is None:
             self._server = _started()
+            atexit.register(self._server.communicate)
         assert self._server.stdin is not None and self._server.stdout is not None
         with tempfile.TemporaryDirectory() as place:
             said = [str(Path(place, name)) for name in ("stdout", "stderr")]
@@ -50,12 +53,6 @@ class WarmSnakemake:
             code = int(self._server.stdout.readline())
             texts = [Path(path).read_text() for path in said]
         return subprocess.CompletedProcess(arguments, code, *texts)
-
-    def close(self) -> None:
-        """End the process that forks."""
-        if self._server is not None:
-            self._server.communicate()
-            self._server = None
 
 
 def _started() -> subprocess.Popen[str]:
@@ -88,6 +85,9 @@ def _become_snakemake(
     os.environ.update(environment)
     # In place of the folder of this file, as a Python that starts with -m would have it.
     sys.path[:1] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+    # What a test lays there takes modules or the network away.
+    sys.modules.pop("sitecustomize", None)
+    site.execsitecustomize()
     sys.argv = arguments
     runpy.run_module("snakemake", run_name="__main__", alter_sys=True)
     sys.exit()
