@@ -9,9 +9,12 @@ are those of the environment (HTTPS_PROXY, ALL_PROXY, NO_PROXY), as for the SDKs
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
+from ssl import SSLContext
 from urllib.request import getproxies_environment, proxy_bypass_environment
 
 import httpx2
@@ -80,7 +83,7 @@ class _CutOff(httpx2.BaseTransport):
 
 class _Recorder(httpx2.BaseTransport):
     def __init__(self) -> None:
-        self._direct = httpx2.HTTPTransport(limits=LIMITS)
+        self._direct = httpx2.HTTPTransport(limits=LIMITS, verify=_trusted())
         self._proxies = _proxies()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -109,6 +112,17 @@ class _Recorder(httpx2.BaseTransport):
         return proxy
 
 
+def _trusted() -> SSLContext:
+    """Return the certificates that the environment trusts."""
+    return _read_once(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+@cache
+def _read_once(file: str | None, folder: str | None) -> SSLContext:
+    # All of them are parsed: more work than a request.
+    return httpx2.create_ssl_context()
+
+
 def _proxies() -> dict[str, httpx2.BaseTransport]:
     """Return a transport for every scheme that the environment has a proxy for."""
     told = getproxies_environment()
@@ -123,7 +137,7 @@ def _proxies() -> dict[str, httpx2.BaseTransport]:
 
 def _proxy(scheme: str, address: str) -> httpx2.BaseTransport:
     try:
-        return httpx2.HTTPTransport(limits=LIMITS, proxy=address)
+        return httpx2.HTTPTransport(limits=LIMITS, verify=_trusted(), proxy=address)
     except (ValueError, ImportError, httpx2.InvalidURL):
         # The address stays out of it: it may hold a password.
         raise SpecError(
