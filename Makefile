@@ -25,6 +25,8 @@ twin: setup  ## Build every table of ProbeGen from synthetic twins of its eleven
 	$(BIN)/gensight data twin twin --overwrite
 	$(BIN)/snakemake --cores $(CORES) --logger gensight --configfile config/runs/twin.yaml
 
+# One thread, as Snakemake gives to a job: hundreds of processes start here.
+test: export OPENBLAS_NUM_THREADS := 1
 test: setup  ## Run the core tests
 	$(BIN)/pytest --numprocesses $(CORES) --dist worksteal tests/workflow tests/unit
 
