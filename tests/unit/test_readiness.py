@@ -10,7 +10,14 @@ import pytest
 from packaging.requirements import Requirement
 
 from gensight import models
-from gensight.cli.readiness import NEEDS, QUANTISATION, Machine, is_importable, readiness
+from gensight.cli.readiness import (
+    ENCODER_NEEDS,
+    NEEDS,
+    QUANTISATION,
+    Machine,
+    is_importable,
+    readiness,
+)
 from gensight.errors import GensightError
 from gensight.models import Site, external_command
 from gensight.runner.server import running
@@ -146,7 +153,7 @@ def test_a_missing_package_is_told_with_its_extra(whole, adapter):
 
 
 def test_every_adapter_that_needs_packages_is_listed():
-    plain = {"reference", "external_command"}
+    plain = {"reference", "pixelise", "external_command"}
     assert set(NEEDS) == set(models.available()) & set(PROTOCOLS) - plain
 
 
@@ -164,9 +171,11 @@ def test_extras_bring_the_packages_that_are_listed_under_them():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
     ]
-    for needs in (*NEEDS.values(), QUANTISATION):
+    # A distribution whose module has another name.
+    named = {"open_clip": "open_clip_torch"}
+    for needs in (*NEEDS.values(), *ENCODER_NEEDS.values(), QUANTISATION):
         for extra, modules in needs.items():
-            distributions = {module.replace(".", "-") for module in modules}
+            distributions = {named.get(m, m.replace(".", "-")) for m in modules}
             assert distributions <= brought_by(extra, extras)
 
 
