@@ -127,7 +127,7 @@ def test_every_cell_that_should_be_a_number_is_one(whole):
 @pytest.mark.parametrize("model", ["gpt_6_astra", "gemini_3_6_flash", "deepseek_v4_pro"])
 def test_text_to_pixel(whole, model):
     every, own = vocabulary_names(), own_names()
-    assert len(every) == 500 and set(own) < set(every)
+    assert len(every) == 500 and len(own) == 100 and set(own) < set(every)
     for size in SIZES:
         block = f"{size} × {size}"
         assert shown("1", model, str(size), "500-way") == about(top1(model, T2P, size, every))
