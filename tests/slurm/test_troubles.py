@@ -17,7 +17,9 @@ def error_of(troubles: Troubles, model: str) -> str:
     """Return what was printed about the failed job of a model, the ends of its logs included."""
     starts = re.compile(r"^(?=Error in rule \w+:\n    message: SLURM|Trying to)", re.MULTILINE)
     blocks = starts.split(troubles.done.text)
-    (found,) = [b for b in blocks if b.startswith("Error in rule") and f"/{model}/scenes" in b]
+    # A block may go on to the start of another job, so that its own output tells whose it is.
+    errors = [block for block in blocks if block.startswith("Error in rule")]
+    (found,) = [b for b in errors if f"/{model}/scenes" in b.split("\n    log: ")[0]]
     return found
 
 
