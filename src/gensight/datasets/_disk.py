@@ -101,10 +101,11 @@ def ranked(items: Iterable[Item], seed: int) -> list[Item]:
         by_id[item.id] = item
     if not by_id:
         raise MissingDataError("the data set holds no item; it may be a partial download")
-    return [by_id[name] for name in sorted(by_id, key=lambda name: (_draw(seed, name), name))]
+    return [by_id[name] for name in sorted(by_id, key=lambda name: (draw_key(seed, name), name))]
 
 
-def _draw(seed: int, name: str) -> str:
+def draw_key(seed: int, name: str) -> str:
+    """Return what names are drawn by: in the order of these keys, by the seed and nothing else."""
     return hashlib.sha256(f"{seed}/{name}".encode()).hexdigest()
 
 

@@ -18,12 +18,11 @@ A few files are CMYK, or PNG under the name of JPEG; kind and colours are read f
 
 from __future__ import annotations
 
-import hashlib
-
 from gensight.datasets._disk import (
     DISK_DEFAULTS,
     Item,
     Parameters,
+    draw_key,
     missing_by,
     population_of,
     samples_of,
@@ -127,7 +126,7 @@ def drawn_classes(parameters: Parameters, wnids: list[str]) -> list[str]:
     first = PAPER_CLASSES if parameters["paper_classes"] else ()
     seed, number = parameters["seed"], parameters["classes"]
     others = [wnid for wnid in wnids if wnid not in {*first, *SECOND_OF_A_NAME}]
-    others.sort(key=lambda wnid: hashlib.sha256(f"{seed}/{wnid}".encode()).hexdigest())
+    others.sort(key=lambda wnid: draw_key(seed, wnid))
     order = [*first, *others]
     if not 1 <= number <= len(order):
         raise SpecError(

@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from gensight.digests import canonical_json
 from gensight.errors import GensightError
-from gensight.models._torch import Weights, name_of
+from gensight.models._torch import Weights, libraries, name_of
 
 if TYPE_CHECKING:
     import torch
-
-PICTURES_AT_ONCE = 8
-TEXTS_AT_ONCE = 64
 
 
 @contextmanager
@@ -43,14 +39,7 @@ def setup_json(
             "weights": weights.name,
             "revision": revision,
             "dtype": name_of(dtype),
-            "libraries": {name: _version(name) for name in sorted({"torch", *packages})},
+            "libraries": libraries(packages),
             **more,
         }
     )
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

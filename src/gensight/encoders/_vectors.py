@@ -7,9 +7,15 @@ from typing import TypeVar
 
 import numpy as np
 
+from gensight.encoders._pictures import checked
 from gensight.errors import GensightError
 
+PICTURES_AT_ONCE = 8
+TEXTS_AT_ONCE = 64
+
 Item = TypeVar("Item")
+#: Makes the vectors of a batch, (n, d).
+Embed = Callable[[list[Item]], np.ndarray]
 
 
 def unit(rows: np.ndarray, where: str) -> np.ndarray:
@@ -35,9 +41,7 @@ def unit(rows: np.ndarray, where: str) -> np.ndarray:
     return (exact / lengths).astype(np.float32)
 
 
-def in_batches(
-    items: Sequence[Item], size: int, embed: Callable[[list[Item]], np.ndarray], dimensions: int
-) -> np.ndarray:
+def in_batches(items: Sequence[Item], size: int, embed: Embed[Item], dimensions: int) -> np.ndarray:
     """Return what `embed` makes of all items, (n, dimensions), asking for `size` at a time.
 
     The last batch is filled up with its last item: libraries take other sums for other shapes, and
@@ -49,3 +53,17 @@ def in_batches(
         full = batch + batch[-1:] * (size - len(batch))
         made.append(embed(full)[: len(batch)])
     return np.concatenate(made)
+
+
+def picture_vectors(
+    where: str, pictures: Sequence[np.ndarray], embed: Embed[np.ndarray], dimensions: int
+) -> np.ndarray:
+    """Return what `Encoder.pictures` returns, of an encoder that embeds batches of pictures."""
+    return unit(in_batches(checked(pictures, where), PICTURES_AT_ONCE, embed, dimensions), where)
+
+
+def text_vectors(
+    where: str, texts: Sequence[str], embed: Embed[str], dimensions: int
+) -> np.ndarray:
+    """Return what `Encoder.texts` returns, of an encoder that embeds batches of texts."""
+    return unit(in_batches(texts, TEXTS_AT_ONCE, embed, dimensions), where)

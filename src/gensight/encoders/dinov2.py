@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from gensight.encoders._loading import PICTURES_AT_ONCE, setup_json, told_of_encoder
-from gensight.encoders._pictures import ENLARGING, UPSCALERS, checked
-from gensight.encoders._vectors import in_batches, unit
+from gensight.encoders._loading import setup_json, told_of_encoder
+from gensight.encoders._pictures import ENLARGING, UPSCALERS
+from gensight.encoders._vectors import picture_vectors
 from gensight.errors import SpecError
 from gensight.models import Site
 from gensight.models._torch import LOADING
@@ -94,9 +94,7 @@ class Dinov2:
 
     def pictures(self, pictures: Sequence[np.ndarray]) -> np.ndarray:
         """Return the vectors of pictures, as `Encoder.pictures`."""
-        good = checked(pictures, self.where)
-        made = in_batches(good, PICTURES_AT_ONCE, self._embed, self.dimensions)
-        return unit(made, self.where)
+        return picture_vectors(self.where, pictures, self._embed, self.dimensions)
 
     def texts(self, texts: Sequence[str]) -> np.ndarray:
         """Refuse: DINOv2 reads no texts.

@@ -18,15 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gensight.encoders._loading import (
-    PICTURES_AT_ONCE,
-    TEXTS_AT_ONCE,
-    setup_json,
-    told_of_encoder,
-)
-from gensight.encoders._pictures import ENLARGING, UPSCALERS, checked
+from gensight.encoders._loading import setup_json, told_of_encoder
+from gensight.encoders._pictures import ENLARGING, UPSCALERS
 from gensight.encoders._texts import TEXT_FORMS, check_length, in_form, refuse_long
-from gensight.encoders._vectors import in_batches, unit
+from gensight.encoders._vectors import picture_vectors, text_vectors
 from gensight.errors import GensightError
 from gensight.models import Site
 from gensight.models._settings import load_sdk
@@ -176,14 +171,11 @@ class OpenClipPair:
 
     def pictures(self, pictures: Sequence[np.ndarray]) -> np.ndarray:
         """Return the vectors of pictures, as `Encoder.pictures`."""
-        good = checked(pictures, self.where)
-        made = in_batches(good, PICTURES_AT_ONCE, self._embed_pictures, self.dimensions)
-        return unit(made, self.where)
+        return picture_vectors(self.where, pictures, self._embed_pictures, self.dimensions)
 
     def texts(self, texts: Sequence[str]) -> np.ndarray:
         """Return the vectors of texts, as `Encoder.texts`."""
-        made = in_batches(texts, TEXTS_AT_ONCE, self._embed_texts, self.dimensions)
-        return unit(made, self.where)
+        return text_vectors(self.where, texts, self._embed_texts, self.dimensions)
 
     def _embed_pictures(self, batch: list[np.ndarray]) -> np.ndarray:
         import torch

@@ -26,7 +26,6 @@ ROW_HEIGHT_IN = 1.12
 LEFT_IN, RIGHT_IN, BOTTOM_IN = 0.62, 0.08, 0.42
 # Room above the first row for the disturbances' names.
 NAMES_IN = 0.22
-_ARROWS = {True: "↑", False: "↓"}
 
 
 @dataclass(frozen=True)
@@ -101,11 +100,17 @@ def curve_panel(
 
 
 def _point(row: Summary, severity: float, scale: float) -> CurvePoint:
+    low, high = scaled_interval(row, scale)
+    return CurvePoint(severity, row.value * scale, low, high, complete=not row.infrastructure)
+
+
+def scaled_interval(row: Summary, scale: float) -> tuple[float | None, float | None]:
+    """Return the ends of a row's interval as drawn; None: it has none, or no finite one."""
     low, high = (
         None if bound is None or not math.isfinite(bound) else bound * scale
         for bound in (row.interval_low, row.interval_high)
     )
-    return CurvePoint(severity, row.value * scale, low, high, complete=not row.infrastructure)
+    return low, high
 
 
 def _bound(rows: Sequence[Summary], name: str, metric: MetricPanelSpec) -> float | None:
@@ -185,7 +190,7 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
 
 def _finish_row(line: Sequence[Axes], metric: MetricPanelSpec, rows: Sequence[Summary]) -> None:
     directions = {row.higher_is_better for row in rows}
-    arrow = f" {_ARROWS[directions.pop()]}" if len(directions) == 1 else ""
+    arrow = f" {style.ARROWS[directions.pop()]}" if len(directions) == 1 else ""
     line[0].set_ylabel(metric.label + arrow)
     line[0].yaxis.set_major_locator(MaxNLocator(4))
     low, high = line[0].get_ylim()

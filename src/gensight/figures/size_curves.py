@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, NullLocator
 
 from gensight.figures import style
-from gensight.figures.curves import panel_rows
+from gensight.figures.curves import panel_rows, scaled_interval
 from gensight.records import Summary
 from gensight.specs.pixel_figures import SizeCurvesSpec, SizePanelSpec
 
@@ -41,7 +41,6 @@ DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)))
 MOST_BANDS = 4
 #: Sizes that carry a number; the others are ticks.
 NAMED_SIZES = (4, 8, 16, 32, 64, 128, 256)
-_ARROWS = {True: "↑", False: "↓"}
 
 
 @dataclass(frozen=True)
@@ -102,10 +101,7 @@ def _panel_lines(
 
 
 def _point(row: Summary, size: int, scale: float) -> SizePoint:
-    low, high = (
-        None if bound is None or not math.isfinite(bound) else bound * scale
-        for bound in (row.interval_low, row.interval_high)
-    )
+    low, high = scaled_interval(row, scale)
     return SizePoint(size, row.value * scale, low, high, complete=not row.infrastructure)
 
 
@@ -141,7 +137,7 @@ def _draw_panel(
     axes: Axes, panel: SizePanelSpec, sizes: Sequence[int], lines: Sequence[SizeLine]
 ) -> None:
     directions = {line.higher_is_better for line in lines}
-    arrow = f" {_ARROWS[directions.pop()]}" if len(directions) == 1 else ""
+    arrow = f" {style.ARROWS[directions.pop()]}" if len(directions) == 1 else ""
     axes.set_title(panel.label + arrow, pad=4, fontsize=7)
     axes.set_xscale("log", base=2)
     axes.set_xlim(min(sizes) * 0.9, max(sizes) * 1.11)

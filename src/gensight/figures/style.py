@@ -30,6 +30,8 @@ MAX_HEIGHT_IN = 190.0
 BLUE = "#0072B2"
 GREEN = "#009E73"
 VERMILION = "#D55E00"
+#: Behind the name of a metric: whether more or less of it is better.
+ARROWS = {True: "↑", False: "↓"}
 GREY = "#666666"
 LIGHT_GREY = "#DDDDDD"
 

@@ -243,13 +243,18 @@ def setup_json(
         "dtype": name_of(dtype),
         "quantisation": quantisation,
         "offload": offload,
-        "libraries": {name: _version(name) for name in sorted({"torch", *packages})},
+        "libraries": libraries(packages),
         "seed": seed,
         "batch_size": 1,
         "sizes": {name: None if size is None else list(size) for name, size in sizes.items()},
         **more,
     }
     return canonical_json(setup)
+
+
+def libraries(packages: Sequence[str]) -> dict[str, str | None]:
+    """Return the versions of packages and of torch by rising name; None: it is not installed."""
+    return {name: _version(name) for name in sorted({"torch", *packages})}
 
 
 def _version(package: str) -> str | None:

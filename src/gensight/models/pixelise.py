@@ -17,6 +17,7 @@ from gensight.digests import canonical_json
 from gensight.errors import AnswerError, ImageError, SpecError
 from gensight.models import Outcome, Reply, Site, Turn
 from gensight.models._settings import complete
+from gensight.models._torch import only_picture
 from gensight.pixels.methods import METHODS as BASELINES
 from gensight.pixels.methods import pixelated, settings_of
 
@@ -80,7 +81,7 @@ class Pixeliser:
         """
         size = _size_of(turn)
         try:
-            rgb = images.decode_rgb(_only_picture(turn), matte=WHITE)
+            rgb = images.decode_rgb(only_picture(turn, "pixelise"), matte=WHITE)
         except ImageError as error:
             raise AnswerError(f"the picture of the turn: {error}") from None
         grid = pixelated(rgb, size, self.method, self.settings)
@@ -112,13 +113,3 @@ def _size_of(turn: Turn) -> int:
             "a text with the 'size' of the grid"
         )
     return size
-
-
-def _only_picture(turn: Turn) -> bytes:
-    pictures = [part.image for part in turn.parts if part.image is not None]
-    if len(pictures) != 1:
-        raise SpecError(
-            f"adapter pixelise: the prompt shows {len(pictures)} pictures where a baseline takes "
-            "one; take a prompt whose turns have the part 'image: input' once"
-        )
-    return pictures[0]

@@ -95,9 +95,10 @@ class Plan(ReportDeterminants):
         for name in self.run.benchmarks:
             yield PlannedFile(paths.samples_path(name), "samples", self.samples(name), ())
         # What asks about other models' grids comes behind the readings of those.
-        of_grids = [cell for cell in cells if self.source(cell.benchmark, cell.prompt)]
-        yield from self._asked_files([cell for cell in cells if cell not in of_grids], False)
-        yield from self._asked_files(of_grids, True)
+        sources = {cell: self.source(cell.benchmark, cell.prompt) for cell in cells}
+        for about_grids in (False, True):
+            some = [cell for cell in cells if (sources[cell] is not None) == about_grids]
+            yield from self._asked_files(some, about_grids)
         for name in self.run.benchmarks:
             encoders = dict.fromkeys(e for cell in self.cells(name) for e in self.encoders(cell))
             for encoder in encoders:
@@ -204,11 +205,9 @@ class Plan(ReportDeterminants):
         """Return the file of a report's benchmark, sweep or aggregate."""
         if name in self.project.sweeps:
             return paths.sweep_path(name)
-        return (
-            paths.aggregate_path(name)
-            if name in self.project.aggregates
-            else (paths.summary_path(name))
-        )
+        if name in self.project.aggregates:
+            return paths.aggregate_path(name)
+        return paths.summary_path(name)
 
     def _report_files(self) -> Iterator[PlannedFile]:
         for sweep in self.sweeps():

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from gensight.specs.base import NAME_PATTERN, Name, Names, Spec, each_once
+from gensight.specs.base import NAME_PATTERN, Name, Names, NumberSpec, Spec, each_once
 
 #: What is told of a correlation; a coefficient never stands without its p and the number of models.
 CORRELATED = (
@@ -19,18 +19,6 @@ CORRELATED = (
     "kendall_p",
     "models_needed",
 )
-
-
-class NumberSpec(Spec):
-    """One number of a benchmark, as a table's column names it; null: the only variant."""
-
-    benchmark: str = Field(pattern=NAME_PATTERN)
-    prompt: str = Field(default="mid", pattern=NAME_PATTERN)
-    scorer: str = Field(pattern=NAME_PATTERN)
-    variant: str | None = None
-    fit: str | None = None
-    stratum: str | None = None
-    metric: str = Field(pattern=NAME_PATTERN)
 
 
 class ModelNumberSpec(Spec):

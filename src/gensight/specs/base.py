@@ -37,6 +37,18 @@ class Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class NumberSpec(Spec):
+    """One number of a benchmark; `variant: null` takes the scorer's only variant."""
+
+    benchmark: str = Field(pattern=NAME_PATTERN)
+    prompt: str = Field(default="mid", pattern=NAME_PATTERN)
+    scorer: str = Field(pattern=NAME_PATTERN)
+    variant: str | None = None
+    fit: str | None = None
+    stratum: str | None = None
+    metric: str = Field(pattern=NAME_PATTERN)
+
+
 SpecT = TypeVar("SpecT", bound=Spec)
 
 

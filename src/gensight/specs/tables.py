@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from gensight.specs.base import NAME_PATTERN, Names, Spec
+from gensight.specs.base import NAME_PATTERN, Names, NumberSpec, Spec
 from gensight.specs.model import Paper
 
 Statistic = Literal["value", "valid_only", "common_valid", "coverage", "format_valid", "gain"]
@@ -29,7 +29,7 @@ class PlaceSpec(Spec):
     variant: str | None = None
 
 
-class ColumnSpec(Spec):
+class ColumnSpec(NumberSpec):
     """One column: which summary rows it shows, and how.
 
     `benchmark` names a benchmark, or a sweep. `variant: null` takes the scorer's only variant.
@@ -50,13 +50,6 @@ class ColumnSpec(Spec):
     well), or nothing.
     """
 
-    benchmark: str = Field(pattern=NAME_PATTERN)
-    prompt: str = Field(default="mid", pattern=NAME_PATTERN)
-    scorer: str = Field(pattern=NAME_PATTERN)
-    variant: str | None = None
-    fit: str | None = None
-    stratum: str | None = None
-    metric: str = Field(pattern=NAME_PATTERN)
     model: str | None = None
     subject: Annotated[int, Field(ge=0)] | Literal["each"] | None = None
     average_of: Literal["row"] | None = None

@@ -13,7 +13,8 @@ import numpy as np
 from gensight import metrics, statistics
 from gensight.errors import RecordError
 from gensight.records import RowFile, Score
-from gensight.specs.aggregates import AggregateSpec, NumberSpec
+from gensight.specs.aggregates import AggregateSpec
+from gensight.specs.base import NumberSpec
 from gensight.stages.answers import Answers, Group, groups_of
 from gensight.statistics.aggregates import LinearForm, Measured, joint_sums
 from gensight.statistics.estimates import ClusterSums, Estimate, estimate, kind_of, terms_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gensight.records import Candidate, Feature, Prediction, RowFile
+from gensight.records import Candidate, Feature, Judgement, Prediction, RowFile
 
 #: Sample, repeat, severity and variant.
 Key = tuple[str, int, float | None, str]
@@ -15,10 +15,11 @@ Key = tuple[str, int, float | None, str]
 
 def _vectors(path: str, planned: str | Mapping[str, Any]) -> dict[Key, np.ndarray]:
     rows = RowFile(path, Feature, planned)
-    return {_key(row): np.array(row.vector, np.float32) for row in rows}
+    return {key_of(row): np.array(row.vector, np.float32) for row in rows}
 
 
-def _key(row: Feature | Prediction) -> Key:
+def key_of(row: Feature | Judgement | Prediction) -> Key:
+    """Return which reading of which answer a row is about."""
     return row.sample_id, row.repeat, row.severity, row.variant
 
 
@@ -50,14 +51,14 @@ class CellFeatures:
 
     def of(self, prediction: Prediction) -> np.ndarray | None:
         """Return the vector of a reading, float32 (d,), None where it has none."""
-        return self._of.get(_key(prediction))
+        return self._of.get(key_of(prediction))
 
     def companions(self, prediction: Prediction) -> list[tuple[np.ndarray | None, np.ndarray]]:
         """Return, for each cell across, the vector of the same sample and those of all others.
 
         The first is None where that answer was no grid, the second float32 (m, d).
         """
-        key = _key(prediction)
+        key = key_of(prediction)
         return [
             (
                 found.get(key),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gensight import images, models
 from gensight.models import Turn
@@ -23,6 +23,9 @@ from gensight.specs.conventions import LONG_SIDE_PX
 from gensight.specs.model import ModelSpec
 from gensight.specs.protocols import PROTOCOLS
 from gensight.stages.gaps import note, without_gaps
+
+if TYPE_CHECKING:
+    from gensight.stages.buy import Questions
 
 #: Input pictures kept at the sent size: the settings of one request reuse the same picture.
 STANDARDISED_PICTURES_KEPT = 4
@@ -117,21 +120,42 @@ def generate(
     """
     shard = Shard.of(samples, requests, determinants)
     conversation = conversation_of(shard, ledger, config or {})
-    asked = 0
-    if conversation.is_hosted:
-        from gensight.stages.buy import buy
-
-        asked = buy(shard, conversation, config or {})
-    keeps = (config or {}).get("unresolved") == "keep"
-    answers = without_gaps(shard.answers(conversation), conversation.cell, keeps=keeps)
+    asked = bought(shard, conversation, config or {})
+    answers = without_gaps(
+        shard.answers(conversation), conversation.cell, keeps=keeps_gaps(config or {})
+    )
     inputs = [samples, requests]
     try:
         rows = write_rows(output, Generation, answers, determinants, inputs, note=note)
     finally:
-        if isinstance(conversation.asker, HereAsker):
-            asked = conversation.asker.asked
-            conversation.asker.close()
+        asked += closed(conversation)
     return Counts(rows, asked)
+
+
+def bought(shard: Questions, conversation: Conversation, config: Mapping[str, Any]) -> int:
+    """Ask a hosted model all that it has not answered; return how many, 0 for one that runs here.
+
+    Raises:
+        BudgetError, ParkedError: it cannot be asked.
+    """
+    if not conversation.is_hosted:
+        return 0
+    from gensight.stages.buy import buy
+
+    return buy(shard, conversation, config)
+
+
+def closed(conversation: Conversation) -> int:
+    """Let go of a model that runs here; return how many questions it was asked, 0 for others."""
+    if not isinstance(conversation.asker, HereAsker):
+        return 0
+    conversation.asker.close()
+    return conversation.asker.asked
+
+
+def keeps_gaps(config: Mapping[str, Any]) -> bool:
+    """Say whether a config keeps questions that got no answer as gaps."""
+    return config.get("unresolved") == "keep"
 
 
 def conversation_of(

@@ -32,11 +32,10 @@ from gensight.records import (
     write_rows,
 )
 from gensight.runner.conversation import Conversation, Setting
-from gensight.runner.here import HereAsker
 from gensight.specs.judge import JudgeSpec
 from gensight.specs.rubric import RubricSpec
 from gensight.stages.gaps import without_gaps
-from gensight.stages.generate import Counts, conversation_of, played
+from gensight.stages.generate import Counts, bought, closed, conversation_of, keeps_gaps, played
 
 
 class Judged(NamedTuple):
@@ -176,26 +175,17 @@ def judge(
         for model in determinants["spec"]["models"]
     ]
     talks = [(shard, shard.conversation(ledger, config or {})) for shard in shards]
-    asked = 0
-    for shard, conversation in talks:
-        if conversation.is_hosted:
-            from gensight.stages.buy import buy
-
-            asked += buy(shard, conversation, config or {})
-    keeps = (config or {}).get("unresolved") == "keep"
+    asked = sum(bought(shard, conversation, config or {}) for shard, conversation in talks)
     cell = "/".join([determinants["judge"], *output.split("/")[2:5]])
     found = (reply for shard, talk in talks for reply in _all_replies(shard, talk))
-    kept = without_gaps(found, cell, keeps=keeps, row_of=lambda reply: reply.row)
+    kept = without_gaps(found, cell, keeps=keeps_gaps(config or {}), row_of=lambda reply: reply.row)
     counts: Counter[str] = Counter()
     rows = (row for reply in _counted(kept, counts) for row in _judgements(reply))
     inputs = [samples, predictions]
     try:
         write_rows(output, Judgement, rows, determinants, inputs, note=_note)
     finally:
-        for _, conversation in talks:
-            if isinstance(conversation.asker, HereAsker):
-                asked += conversation.asker.asked
-                conversation.asker.close()
+        asked += sum(closed(conversation) for _, conversation in talks)
     return Counts(counts.total(), asked)
 
 

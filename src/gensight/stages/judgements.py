@@ -8,6 +8,7 @@ from typing import Any
 
 from gensight.outcomes import INFRASTRUCTURE_OUTCOMES
 from gensight.records import Judgement, Prediction, RowFile
+from gensight.stages.features import Key, key_of
 
 #: The least and the most points of every dimension.
 Ranges = dict[str, tuple[int, int]]
@@ -18,10 +19,9 @@ class CellJudgements:
 
     def __init__(self, path: str, plan: Mapping[str, Any]) -> None:
         """Read the file; RecordError if it is not as planned."""
-        self._of: dict[tuple[Any, ...], list[Judgement]] = {}
+        self._of: dict[Key, list[Judgement]] = {}
         for row in RowFile(path, Judgement, plan):
-            key = (row.sample_id, row.repeat, row.severity, row.variant)
-            self._of.setdefault(key, []).append(row)
+            self._of.setdefault(key_of(row), []).append(row)
         self.rubrics: dict[str, Ranges] = {
             name: {one["name"]: (one["least"], one["most"]) for one in rubric["dimensions"]}
             for name, rubric in plan["rubrics"].items()
@@ -29,8 +29,7 @@ class CellJudgements:
 
     def of(self, prediction: Prediction) -> list[Judgement]:
         """Return the judgements of a reading; none of one that could not be judged."""
-        key = (prediction.sample_id, prediction.repeat, prediction.severity, prediction.variant)
-        return self._of.get(key, [])
+        return self._of.get(key_of(prediction), [])
 
     def judged_by(self, prediction: Prediction) -> str | None:
         """Return who judged a reading, each with the id under which it answered; None: nobody."""

@@ -7,6 +7,7 @@ of 1024 px.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from gensight.records import Sample
 
 WHITE = (255, 255, 255)
+
+
+def random_of(name: str) -> np.random.Generator:
+    """Return the random numbers that belong to a name, the same on every machine."""
+    digest = hashlib.sha256(name.encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:16], "big"))
 
 
 def input_bytes(turn: Turn) -> bytes:

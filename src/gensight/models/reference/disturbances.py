@@ -19,7 +19,6 @@ For counting the whole marked picture is disturbed, as a generator that drifts w
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 
 import cv2
@@ -90,8 +89,7 @@ def blur(picture: np.ndarray, severity: float) -> np.ndarray:
 
 def add_noise(picture: np.ndarray, severity: float, seed: int, repeat: int) -> np.ndarray:
     """Add Gaussian noise of standard deviation severity % of the full range of the picture."""
-    digest = hashlib.sha256(f"reference noise {seed} {repeat}".encode()).digest()
-    generator = np.random.default_rng(int.from_bytes(digest[:16], "big"))
+    generator = canvas.random_of(f"reference noise {seed} {repeat}")
     pattern = generator.standard_normal(picture.shape, dtype=np.float32)
     full = np.iinfo(picture.dtype).max
     noisy = picture + pattern * np.float32(severity / 100.0 * full)

@@ -15,7 +15,6 @@ replies are an apology in prose.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -72,7 +71,7 @@ class Examiner:
             )
         truth = canvas.known_truth(turn)
         drawing = canvas.truth_field(truth, "target_image")["bytes"]
-        random = _stream(truth.sample_id, turn.repeat)
+        random = canvas.random_of(f"examiner {truth.sample_id} {turn.repeat}")
         if random.random() < APOLOGIES:
             return Reply(outcome=Outcome.OK, text=APOLOGY)
         found = likeness(*(_small(data) for data in (_judged(turn), drawing)))
@@ -150,8 +149,3 @@ def _told(points: Mapping[str, int], form: Mapping[str, Any]) -> str:
     }
     notes = dict.fromkeys(form["notes"][:1], "a stand-in looked, and saw no subject")
     return json.dumps({**notes, **scores})
-
-
-def _stream(sample_id: str, repeat: int) -> np.random.Generator:
-    digest = hashlib.sha256(f"examiner {sample_id} {repeat}".encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:16], "big"))

@@ -11,7 +11,6 @@ whose faults are known. By its own rule, from numbers drawn per sample and repea
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +53,7 @@ class Teller:
         require_form("teller", turn, ("text",))
         truth = canvas.known_truth(turn)
         true = int(canvas.truth_field(truth, "target_count"))
-        random = _stream(truth.sample_id, turn.repeat)
+        random = canvas.random_of(f"teller {truth.sample_id} {turn.repeat}")
         return Reply(outcome=Outcome.OK, text=say(miscount(true, random), random))
 
 
@@ -72,8 +71,3 @@ def say(count: int, random: np.random.Generator) -> str:
     """Return a count in one of the manners of this model."""
     names, shares, sayings = zip(*MANNERS, strict=True)
     return sayings[random.choice(len(names), p=shares)].format(count, count + 3)
-
-
-def _stream(sample_id: str, repeat: int) -> np.random.Generator:
-    digest = hashlib.sha256(f"teller {sample_id} {repeat}".encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:16], "big"))
