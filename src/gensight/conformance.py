@@ -129,7 +129,7 @@ class Conformance:
             pass
         else:
             raise NonconformityError("it answered a picture that cannot be decoded")
-        if model.ended:
+        if model.restarts:
             raise NonconformityError("it costs the process")
         self._compare([self._asked(model, turn)])
 

@@ -170,6 +170,21 @@ def test_a_model_of_the_run_without_an_adapter_is_a_problem(checkout, monkeypatc
     assert "'paid' needs the adapter 'ark_images'" in problem
 
 
+def test_the_run_of_another_config_is_examined(checkout, monkeypatch):
+    monkeypatch.delenv("ARK_API_KEY", raising=False)
+    printed = "adapter: published\npublished: {probegen: Other}\ndisplay: {label: Other}\n"
+    write(checkout, {"config/models/other.yaml": printed})
+    write(checkout, {"large.yaml": "run: {name: large, models: [oracle, paid, other]}\n"})
+    found = answer("doctor", "--configfile", "large.yaml")
+    (warning,) = found["warnings"]
+    assert warning.startswith("large.yaml: run.models: 'paid' cannot run here: no key: export")
+    lines = call("doctor", "--configfile", "large.yaml").stdout.splitlines()
+    assert lines[-1] == "ready for the run 'large'"
+    write(checkout, {"large.yaml": "run: {name: large, benchmarks: [roms]}\n"})
+    done = call("doctor", "--configfile", "large.yaml", "--json")
+    assert done.exit_code == 1 and "roms" in json.loads(done.stdout)["problems"][0]
+
+
 def test_missing_data_are_a_problem_only_for_the_run(checkout, monkeypatch):
     scenes = importlib.import_module("gensight.datasets.scenes")
     monkeypatch.setattr(scenes, "missing_data", lambda parameters: "get it", raising=False)

@@ -1,42 +1,85 @@
-"""The environment files of our own steps ask for what the package and its extras ask for."""
+"""Environment files pin every version; those of our own steps, all that the package asks for."""
 
+import os
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = {"core": [], "hosted": ["openai", "google", "anthropic"], "models": ["models", "quant"]}
-#: Names on conda's channels, and what comes by itself or is no part of a job's own environment.
-CONDA = {"snakemake-minimal": "snakemake"}
-LEFT_OUT = {"packaging", "snakemake-executor-plugin-slurm", "snakemake-interface-logger-plugins"}
+EXTRAS = {
+    "core": {"data", "ocr"},
+    "hosted": {"hosted"},
+    "models": {"models", "quant", "open_clip", "openai"},
+}
+FILES = sorted((ROOT / "envs").glob("*.yaml"))
 
 
 def project():
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def listed(name):
-    """Return what an environment file asks for, by distribution."""
-    found = {}
-    for entry in yaml.safe_load((ROOT / f"envs/{name}.yaml").read_text())["dependencies"]:
-        for line in entry["pip"] if isinstance(entry, dict) else [entry]:
-            package, _, version = line.partition(" ")
-            found[CONDA.get(package, package)] = version
+def wanted(extras):
+    """Return what the package and some of its extras require, through one another."""
+    told = project()
+    waiting = list(told["dependencies"])
+    for extra in sorted(extras):
+        waiting += told["optional-dependencies"][extra]
+    found = []
+    while waiting:
+        requirement = Requirement(waiting.pop())
+        if requirement.name == "gensight":
+            for extra in sorted(requirement.extras):
+                waiting += told["optional-dependencies"][extra]
+        else:
+            found.append(requirement)
     return found
 
 
+def pins(path):
+    """Return what pip installs into an environment, as requirements."""
+    (listed,) = (
+        entry["pip"]
+        for entry in yaml.safe_load(path.read_text())["dependencies"]
+        if isinstance(entry, dict)
+    )
+    return [Requirement(line) for line in listed]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_version_is_pinned(path):
+    for pin in pins(path):
+        (specifier,) = pin.specifier
+        assert (specifier.operator, pin.url) == ("==", None) and "*" not in specifier.version
+    dependencies = yaml.safe_load(path.read_text())["dependencies"]
+    assert any(re.fullmatch(r"python =3\.\d+", str(entry)) for entry in dependencies)
+
+
 @pytest.mark.parametrize("name", EXTRAS)
-def test_versions_are_those_of_the_package(name):
-    told = project()
-    lines = [*told["dependencies"]]
-    for extra in EXTRAS[name]:
-        lines += told["optional-dependencies"][extra]
-    found = listed(name)
-    for line in lines:
-        wanted = Requirement(line)
-        if wanted.name in LEFT_OUT or wanted.name == "gensight":
-            continue
-        assert Requirement(f"{wanted.name}{found[wanted.name]}").specifier == wanted.specifier
+def test_an_environment_of_our_own_has_what_the_package_and_its_extras_need(name):
+    found = {canonicalize_name(pin.name): pin for pin in pins(ROOT / f"envs/{name}.yaml")}
+    needs = wanted(EXTRAS[name])
+    assert {canonicalize_name(one.name) for one in needs} == set(found)
+    for one in needs:
+        (specifier,) = found[canonicalize_name(one.name)].specifier
+        assert specifier.version in one.specifier, one.name
+
+
+@pytest.mark.parametrize("name", EXTRAS)
+def test_gensight_itself_is_put_into_it(name):
+    script = ROOT / f"envs/{name}.post-deploy.sh"
+    assert script.read_text() == (ROOT / "envs/core.post-deploy.sh").read_text()
+    assert "pip install --quiet --no-deps --editable ." in script.read_text()
+
+
+def test_rules_name_environments_that_are_there_and_of_our_own():
+    named = set()
+    for rules in (ROOT / "workflow/rules").glob("*.smk"):
+        for path in re.findall(r'"([^"]*envs/[^"]+)"', rules.read_text()):
+            assert (rules.parent / path).is_file(), f"{rules.name}: {os.path.normpath(path)}"
+            named.add(Path(path).stem)
+    assert named == set(EXTRAS)

@@ -105,6 +105,13 @@ def test_a_sample_that_ends_the_process_blocks_no_other(tmp_path):
     assert journal_of(tmp_path) == [*first, first[1]]
 
 
+def test_a_process_that_was_started_again_warms_up_again(tmp_path):
+    journal_of(tmp_path, 'query == "Paint ball 4." and os.abort()')
+    rows, _ = run(GENERATION, ((8, 6),) * 9, unresolved="keep")
+    warm = [row.warm_up for row in rows]
+    assert warm == [True, True, True, False, None, True, True, True, False]
+
+
 def test_a_process_that_ends_at_everything_ends_the_job(tmp_path):
     journal_of(tmp_path, "os.abort()")
     with pytest.raises(GensightError, match=r"questions in a row failed .*SIGABRT"):

@@ -123,7 +123,7 @@ def test_a_question_that_ends_it_is_not_asked_again_and_the_next_one_is(tmp_path
             with pytest.raises(AnswerError, match=r"ended with SIGABRT.*; it was started again$"):
                 model.answer(turn(seed=seed))
         assert model.answer(turn(seed=4)).text == "fine"
-        assert (model.ended, model.noise) == (2, 2)
+        assert (model.restarts, model.noise) == (2, 2)
     assert (tmp_path / "asked").read_text() == "1234"
 
 
@@ -226,7 +226,7 @@ def test_the_limit_holds_whatever_it_does_meanwhile(tmp_path, monkeypatch, busy)
     model = opened(tmp_path, {**LIMITS, "answer_timeout_s": 1})
     with closing(model), pytest.raises(AnswerError, match="no answer within 1 s"):
         model.answer(turn("x" * 200_000))  # longer than what a pipe takes
-    assert model.ended == 1 and not (tmp_path / "mark").exists()
+    assert model.restarts == 1 and not (tmp_path / "mark").exists()
 
 
 def test_a_long_prompt_arrives_whole(tmp_path):

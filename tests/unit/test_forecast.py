@@ -70,11 +70,11 @@ def test_the_slowest_limit_says_how_long_it_takes(limits, seconds):
 
 
 def test_hours_of_a_card_are_those_of_its_answers_or_of_its_jobs():
-    timed = LimitsSpec(gpu=2, seconds_per_answer=9, runtime_minutes=30)
-    assert gpu_hours(timed, answers=400, shards=3) == 2.0
-    untimed = LimitsSpec(gpu=2, runtime_minutes=30)
-    assert gpu_hours(untimed, answers=400, shards=3) == 3.0
-    assert gpu_hours(LimitsSpec(seconds_per_answer=9), answers=400, shards=3) == 0
+    timed = LimitsSpec(seconds_per_answer=9, runtime_minutes=30)
+    assert gpu_hours(2, timed, answers=400, shards=3) == 2.0
+    untimed = LimitsSpec(runtime_minutes=30)
+    assert gpu_hours(2, untimed, answers=400, shards=3) == 3.0
+    assert gpu_hours(0, timed, answers=400, shards=3) == 0
 
 
 # -- turns that cannot be put into words yet

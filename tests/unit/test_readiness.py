@@ -314,6 +314,21 @@ def test_a_model_at_a_server_of_ones_own_needs_one(checkout):
         assert ready(checkout, SERVED % "", config=config)[0].runs == "here"
 
 
+def test_whoever_only_asks_a_server_elsewhere_needs_no_gpu(checkout):
+    there, limits = "endpoints: {%s: 'http://127.0.0.1:9/v1'}\n", "limits: {gpu: 2}\n"
+    program(checkout / "serves")
+    chat = STARTED % ("./serves", "") + limits
+    found, project = ready(checkout, chat, NO_GPU)
+    assert project.gpus("it") == 2 and "no GPU seen" in found.reasons[0]
+    for name in ("it", "vllm"):
+        found, project = ready(checkout, chat, NO_GPU, config=there % name)
+        assert project.gpus("it") == 0 and found.runs == "here"
+    # An agent's own half runs in the job, wherever its server is.
+    agent = "adapter: segment_agent\ngeneration: {segmenter: a/b, agent: a/c, max_rounds: 3}\n"
+    found, project = ready(checkout, agent + limits, NO_GPU, config=there % "it")
+    assert project.gpus("it") == 2 and "no GPU seen" in found.reasons[0]
+
+
 def refusal_of_server(project):
     """Return why the runner itself does not start a server."""
     spec = project.models["it"]

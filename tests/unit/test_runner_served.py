@@ -7,16 +7,20 @@ from pathlib import Path
 import pytest
 from fakes.billing import Scenario
 from fakes.chat import VllmFake
+from pretend_driver import GPU, listing, put
 from sent_requests import picture
 from spine_rows import sample
 from written_specs import write_spec
 
 from gensight.errors import GensightError
+from gensight.models import Reply, Site
 from gensight.prompts import render
 from gensight.records import Generation, Request, RowFile, Sample, write_rows
 from gensight.runner.inventory import take_inventory
 from gensight.runner.ledger import Ledger
+from gensight.runner.served import open_here
 from gensight.specs import declared
+from gensight.specs.model import ModelSpec
 from gensight.stages.generate import generate
 
 TESTS = Path(__file__).parents[1]
@@ -81,9 +85,57 @@ def test_the_job_starts_the_server_asks_it_and_ends_it_without_money_or_a_book(m
     assert {json.loads(row.place)["partition"] for row in rows} == {"gpu"}
     assert [json.loads(row.setup)["weights_revision"] for row in rows] == ["r1"] * 6
     assert sorted(row.warm_up for row in rows) == [False] * 3 + [True] * 3
+    assert {(row.device, row.peak_memory_gb) for row in rows} == {(None, None)}, "there is no GPU"
     assert take_inventory(Path("ledger")).providers == [], "other jobs' servers are not waited for"
     assert len(list(Path("logs/servers/m").glob("*.log"))) == 1
     assert run(server("--no-such-option")) == (rows, 0), "nothing is started again"
+
+
+def test_what_the_server_holds_of_the_gpu_stands_with_its_answers(tmp_path, monkeypatch):
+    put(tmp_path, monkeypatch, listing("fakes[.]serve vllm", 40_000))
+    rows, _ = run(server())
+    # Its own process alone: neither the watchdog, whose command names it too, nor a stranger.
+    assert {(row.device, row.peak_memory_gb) for row in rows} == {(GPU, 40_000 * 2**20 / 1e9)}
+
+
+class Agent:
+    """A model with a share of its own of the GPU, which asks a server."""
+
+    fit_digest = ""
+
+    def __init__(self, share_gb):
+        self.share_gb = share_gb
+
+    def open_model(self, _generation, _held_out, site):
+        self.asks = site.endpoints.get("vllm")
+        return self
+
+    def answer(self, _turn):
+        return Reply("ok", text="yes", peak_memory_gb=self.share_gb)
+
+
+def peak(share_gb, spec, tmp_path, **endpoints):
+    """Return the peak of an answer of an agent, and where it asks."""
+    agent = Agent(share_gb)
+    spec = ModelSpec(**spec, display={"label": "m", "group": "g"})
+    site = Site(root=tmp_path, endpoints=endpoints)
+    opened = open_here(agent, "m", spec, GENERATION, [], site)
+    try:
+        return opened.answer(None).peak_memory_gb, agent.asks
+    finally:
+        getattr(opened, "close", lambda: None)()
+
+
+def test_an_agent_needs_its_own_memory_and_that_of_its_server(tmp_path, monkeypatch):
+    spec = {"adapter": "segment_agent", "server": server()}
+    assert peak(3.5, spec, tmp_path)[0] is None, "half of it would be no peak"
+    put(tmp_path, monkeypatch, listing("fakes[.]serve vllm", 40_000))
+    assert peak(3.5, spec, tmp_path)[0] == 3.5 + 40_000 * 2**20 / 1e9
+    assert peak(None, spec, tmp_path)[0] is None
+    for name in ("m", "vllm"):
+        assert peak(3.5, spec, tmp_path, **{name: "http://x/v1"}) == (None, "http://x/v1")
+    assert peak(3.5, {"adapter": "segment_agent"}, tmp_path, m="http://x/v1")[0] is None
+    assert peak(3.5, {"adapter": "transformers_segment"}, tmp_path, m="http://x/v1") == (3.5, None)
 
 
 def test_a_server_that_dies_is_told_and_what_was_answered_is_kept():
@@ -108,6 +160,7 @@ def test_an_endpoint_takes_its_place(name):
             {**server(), "command": ["/no/such/program", "{port}"]}, endpoints={name: fake.url}
         )
         assert asked == len(fake.journal) == 6 and rows[0].outcome == "ok"
+        assert {row.peak_memory_gb for row in rows} == {None}
     assert [one.provider for one in take_inventory(Path("ledger")).providers] == ["vllm"]
 
 

@@ -94,13 +94,9 @@ def provider_slots(provider):
     return slots
 
 
-def limit_of(key):
-    """Return a resource function: a number from the model's limits."""
-
-    def limit(wildcards):
-        return getattr(project.models[wildcards.model].limits, key)
-
-    return limit
+def gpus_of(wildcards):
+    """Return the GPUs of a model's job."""
+    return project.gpus(wildcards.model)
 
 
 def judge_slots(provider):
@@ -143,13 +139,12 @@ def partition_of(wildcards):
     chosen = set_resource("generate_local", "slurm_partition")
     if chosen is not None:
         return chosen
-    limits = project.models[wildcards.model].limits
+    minutes = project.models[wildcards.model].limits.runtime_minutes
+    gpus = project.gpus(wildcards.model)
     asked = default_resource("slurm_partition")
     known = known_partitions()
     try:
-        return with_gpus(
-            asked, limits.gpu, limits.runtime_minutes, known, wildcards.model
-        )
+        return with_gpus(asked, gpus, minutes, known, wildcards.model)
     except GensightError as error:
         leave(error)
 

@@ -64,7 +64,7 @@ rule generate_local:
     conda:
         "../../envs/models.yaml"
     resources:
-        gpu=limit_of("gpu"),
+        gpu=gpus_of,
         mem_mb=memory_mb,
         runtime=runtime_minutes,
         slurm_partition=partition_of,

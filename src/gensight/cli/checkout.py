@@ -28,25 +28,25 @@ configfile_option: Callable[[Any], Any] = click.option(
 )
 
 
-def check_root() -> None:
+def check_root(root: Path = Path()) -> None:
     """Refuse another folder than the root of a checkout.
 
     Raises:
-        GensightError: the working folder has no Snakefile.
+        GensightError: the folder has no Snakefile.
     """
-    if not Path("Snakefile").is_file():
+    if not (root / "Snakefile").is_file():
         raise GensightError("there is no Snakefile here: run this in the root of the checkout")
 
 
-def load_config(configfiles: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the config of the working folder with these files merged over it.
+def load_config(configfiles: Sequence[str] = (), root: Path = Path()) -> dict[str, Any]:
+    """Return the config of a checkout, the working folder, with these files merged over it.
 
     Raises:
         GensightError: this is not the root of a checkout.
         SpecError: a file is no YAML mapping.
     """
-    check_root()
-    config: dict[str, Any] = read_yaml(CONFIG)
+    check_root(root)
+    config: dict[str, Any] = read_yaml(root / CONFIG)
     for name in configfiles:
         config = merge(config, read_yaml(Path(name)))
     return config

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gensight.cli.checkout import configfile_option
 from gensight.cli.health import Health, examine
 from gensight.cli.printing import json_option, print_json, print_table
 
@@ -16,13 +17,14 @@ RUNS = {"here": "ready", "cluster": "on Slurm", "no": "not here"}
 
 
 @click.command()
+@configfile_option
 @json_option
-def command(as_json: bool) -> None:
+def command(configfiles: tuple[str, ...], as_json: bool) -> None:
     """Say what is installed, which models and benchmarks can run, and what is missing.
 
-    Imports no adapter and sends nothing. Exit code 1 if something keeps the demo from running.
+    Imports no adapter and sends nothing. Exit code 1 if something keeps the run from running.
     """
-    health = examine(Path.cwd())
+    health = examine(Path.cwd(), configfiles)
     if as_json:
         notes = {"warnings": health.warnings, "problems": health.problems}
         print_json({**health.facts, **notes, "ok": not health.problems})
@@ -55,7 +57,7 @@ def _print(health: Health) -> None:
     for kind, lines in (("warning", health.warnings), ("problem", health.problems)):
         for line in lines:
             click.echo(f"{kind}: {line}")
-    click.echo("not ready for the demo" if health.problems else "ready for the demo")
+    click.echo(f"{'not ready' if health.problems else 'ready'} for {health.run}")
 
 
 def _section(title: str, rows: Any) -> None:

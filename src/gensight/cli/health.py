@@ -1,6 +1,6 @@
 """What `gensight doctor` looks at; every function reads, none changes or imports anything heavy.
 
-A problem keeps the demo from running; a warning does not.
+A problem keeps the run from running; a warning does not.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from gensight import datasets, models, providers
-from gensight.cli.checkout import parameters_of
+from gensight.cli.checkout import CONFIG, load_config, parameters_of
 from gensight.cli.readiness import (
     NO_KEY,
     Machine,
@@ -30,7 +31,6 @@ from gensight.plan.cells import Cells
 from gensight.providers.keys import find_key
 from gensight.runner.parking import parked_lines
 from gensight.specs import declared
-from gensight.specs.base import read_yaml
 from gensight.specs.project import Project, load_project
 from gensight.specs.protocols import PROTOCOLS
 
@@ -51,16 +51,21 @@ KEY_HERE, NEEDS_NO_KEY = "key here", "needs no key"
 
 @dataclass
 class Health:
-    """Everything that was found, with what keeps the demo from running."""
+    """Everything that was found, with what keeps the run from running.
 
+    `run` names that, and `place` the file that it is asked for in.
+    """
+
+    run: str = "the demo"
+    place: str = str(CONFIG)
     facts: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
-def examine(root: Path) -> Health:
-    """Look at the installation and, below `root`, at the checkout."""
-    health = Health()
+def examine(root: Path, configfiles: Sequence[str] = ()) -> Health:
+    """Look at the installation and, below `root`, at the checkout and the run of its config."""
+    health = Health(place=configfiles[-1]) if configfiles else Health()
     health.facts["versions"] = _versions(health)
     health.facts["extras"] = {name: _extra(*names) for name, names in EXTRAS.items()}
     health.facts["api_keys"] = _api_keys(health)
@@ -74,10 +79,12 @@ def examine(root: Path) -> Health:
         )
         return health
     try:
-        project = load_project(read_yaml(root / "config/config.yaml"), root)
+        project = load_project(load_config(configfiles, root), root)
     except GensightError as error:
         health.problems.append(str(error).replace(f"{root}/", ""))
         return health
+    if configfiles:
+        health.run = f"the run '{project.config.run.name}'"
     health.facts["providers"] = _providers(project)
     health.facts["models"] = _models(project, machine, health)
     health.facts["encoders"] = _encoders(project, machine, health)
@@ -149,17 +156,16 @@ def _models(project: Project, machine: Machine, health: Health) -> dict[str, dic
             "reasons": ready.reasons,
             "note": None if PROTOCOLS[spec.adapter].proven else NEVER_RUN,
         }
-        if name not in asked:
+        if name not in asked or spec.kind == "published":  # nobody asks that one anything
             continue
         if not here:
             health.problems.append(
-                f"config/config.yaml: run.models: '{name}' needs the adapter '{spec.adapter}', "
+                f"{health.place}: run.models: '{name}' needs the adapter '{spec.adapter}', "
                 "which this version does not have"
             )
         elif ready.runs == "no":
             health.warnings.append(
-                f"config/config.yaml: run.models: '{name}' cannot run here: "
-                f"{'; '.join(ready.reasons)}"
+                f"{health.place}: run.models: '{name}' cannot run here: {'; '.join(ready.reasons)}"
             )
     return found
 

@@ -139,11 +139,11 @@ def readiness(
     if nothing_helps is not None:
         return Readiness("no", [nothing_helps])
     lacks = list(_lacks(name, spec, site, machine, keys or {}))
-    is_elsewhere = spec.provider == OWN_SERVER and not _starts_server(name, spec, site)
-    lacks_gpu = [] if is_elsewhere else list(_gpu(spec, machine))
+    gpus = project.gpus(name)
+    lacks_gpu = list(_gpu(gpus, spec, machine))
     if not lacks and not lacks_gpu:
         return Readiness("here", [])
-    on_cluster = not lacks and not machine.has_gpu and machine.has_slurm and spec.limits.gpu > 0
+    on_cluster = not lacks and not machine.has_gpu and machine.has_slurm and gpus > 0
     return Readiness("cluster" if on_cluster else "no", [*lacks, *lacks_gpu])
 
 
@@ -199,12 +199,12 @@ def _missing(needs: Mapping[str, tuple[str, ...]], machine: Machine) -> Iterator
             yield f"no {', '.join(missing)}: pip install 'gensight[{extra}]'"
 
 
-def _gpu(spec: ModelSpec, machine: Machine) -> Iterator[str]:
-    """Yield why the GPU that a model asks for cannot be used."""
+def _gpu(gpus: int, spec: ModelSpec, machine: Machine) -> Iterator[str]:
+    """Yield why the GPUs that a model's job asks for cannot be used."""
     is_quantised = _is_quantised(spec)
-    if not machine.has_gpu and (spec.limits.gpu > 0 or is_quantised):
+    if not machine.has_gpu and (gpus > 0 or is_quantised):
         needs = ", and NF4 needs one" if is_quantised else ""
-        asking = "" if spec.limits.gpu > 0 else "limits.gpu: 1 and "
+        asking = "" if gpus > 0 else "limits.gpu: 1 and "
         yield f"no GPU seen{needs}: on a cluster, {asking}--profile slurm"
     elif machine.has_gpu and _uses_torch(spec) and (machine.torch or "").endswith("+cpu"):
         yield f"torch {machine.torch} uses no GPU: install a build for CUDA"

@@ -143,7 +143,8 @@ class Site:
 class Adapter(Protocol):
     """An opened model. `fit_digest` is the sha256 of what it was fitted on, "" if nothing.
 
-    One that started a process or holds a connection also has `close()`.
+    One that started a process or holds a connection also has `close()`; one that starts its process
+    again after a failure has `restarts`, how often it did, for a new process has to warm up.
     """
 
     fit_digest: str

@@ -122,7 +122,7 @@ def opening(settings: Mapping[str, Any]) -> dict[str, Any]:
 class ExternalModel:
     """A started wrapper; `ready` is what it said of itself.
 
-    `start_command` starts its process, as often as a question has ended it: `ended` counts these.
+    `start_command` starts its process, as often as a question has ended it: `restarts` counts.
     """
 
     fit_digest = ""
@@ -137,7 +137,7 @@ class ExternalModel:
         self._command = start_command()
         self._name = self._command.name
         self._scratch = Path(tempfile.mkdtemp(prefix="gensight-"))
-        self._asked = self.ended = self._earlier_noise = 0
+        self._asked = self.restarts = self._earlier_noise = 0
         try:
             self.ready = self._introduced()
         except BaseException:
@@ -192,7 +192,7 @@ class ExternalModel:
 
     def _start_again(self, ended: CommandEndedError) -> None:
         """Start another process, at once: loading is no part of the next answer's time."""
-        self.ended += 1
+        self.restarts += 1
         self._earlier_noise += self._command.noise
         try:
             self._command = self._start_command()

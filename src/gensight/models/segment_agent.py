@@ -13,8 +13,8 @@ own, kept at once, whose setup has as `round` its prompt, reply, phrases, boxes 
     max_tokens, temperature     of each call; null: not sent
 
 The VLM is asked at the site's endpoint `vllm`. Phrases are looked for one by one, each with the
-boxes as examples; boxes alone stand by themselves. The peak of memory is not told: this process
-does not see what the server takes.
+boxes as examples; boxes alone stand by themselves. The peak of memory is the segmenter's; whoever
+started the server adds what that holds.
 """
 
 from __future__ import annotations
@@ -150,6 +150,7 @@ class SegmentAgent:
                 str(said.outcome),
                 text=said.text,
                 detail=said.detail,
+                peak_memory_gb=meter.peak_memory_gb,
                 device=meter.device,
                 setup=setup,
                 goes_on=True,
@@ -162,6 +163,7 @@ class SegmentAgent:
             text=said.text,
             images=images,
             detail=verdict.detail,
+            peak_memory_gb=meter.peak_memory_gb,
             device=meter.device,
             setup=setup,
         )

@@ -21,10 +21,12 @@ from gensight.providers.usage import Usage
 from gensight.runner import retries
 from gensight.runner.book import Attempt, Book
 from gensight.runner.clock import Clock
+from gensight.runner.gpu_memory import Held
 from gensight.runner.here import ASSUMED_WARM_UP_ANSWERS
 from gensight.runner.ledger import Entry, Ledger
 from gensight.runner.place import place_of_this_job
 from gensight.runner.questions import Answer, Question
+from gensight.runner.server import Server
 from gensight.runner.terms import Terms
 from gensight.runner.wire import FollowLaterError, Wire
 
@@ -33,12 +35,18 @@ class Clerk:
     """Settles the attempts of one hosted model; safe for the threads of one process."""
 
     def __init__(
-        self, ledger: Ledger, terms: Terms, book: Book, adapter: HostedAdapter, clock: Clock
+        self,
+        ledger: Ledger,
+        terms: Terms,
+        book: Book,
+        adapter: HostedAdapter,
+        clock: Clock,
+        server: Server | None = None,
     ) -> None:
         self.wire = Wire(ledger, book, adapter, clock)
         self.fault_of = providers.load(terms.provider).fault_of
         self._ledger, self._terms, self._book = ledger, terms, book
-        self._adapter, self._clock = adapter, clock
+        self._adapter, self._clock, self._server = adapter, clock, server
         self._guard, self._served = threading.Lock(), 0
 
     def keep(
@@ -55,7 +63,7 @@ class Clerk:
         `fault` is one that is an answer, if there is one. The usage is None where the reply tells
         none: then the most that it may have cost is booked.
         """
-        reply = self._with_setup(self._read(exchanges, fault))
+        reply = self._served_reply(self._read(exchanges, fault))
         usage = Usage.from_json(reply.usage)
         facts = {
             "cost_usd": self._cost_usd(fault, usage, self._terms.most(question.turn)),
@@ -150,14 +158,20 @@ class Clerk:
             self._ledger.take_over(*found)
         return found
 
-    def _with_setup(self, reply: Reply) -> Reply:
-        """Return a reply with what served it, where a server of the job did."""
+    def _served_reply(self, reply: Reply) -> Reply:
+        """Return a reply with what served it and what that took, where a server of the job did."""
         server, generation = self._terms.server, self._terms.generation
         if server is None:
             return reply
         told = {name: generation.get(name) for name in ("weights_revision", "server_version")}
         setup = {"weights": self._terms.api_model, **told, "server": list(server.command)}
-        return replace(reply, setup=canonical_json(setup))
+        held = Held() if self._server is None else self._server.held()
+        return replace(
+            reply,
+            setup=canonical_json(setup),
+            peak_memory_gb=held.memory_gb,
+            device=held.device,
+        )
 
     def _here(self) -> dict[str, Any]:
         """Return where a server of this job runs, and whether it had warmed up."""

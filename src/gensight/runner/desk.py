@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -30,6 +30,7 @@ from gensight.runner.parking import parked
 from gensight.runner.progress import Progress
 from gensight.runner.purse import Purse
 from gensight.runner.questions import Answer, Question
+from gensight.runner.server import Server
 from gensight.runner.terms import Terms
 from gensight.runner.wire import FollowLaterError, NothingSentError
 
@@ -42,8 +43,8 @@ TOLD_WAIT_S = 30.0
 class Desk:
     """Asks one hosted model; `ask` may be called by many threads at once.
 
-    `unresolved` holds how questions ended for now that got no answer, by key. `look_after` is
-    called when one got no reply: it raises if there is nobody left to ask.
+    `unresolved` holds how questions ended for now that got no answer, by key. `server` is the one
+    that is asked, where this job started it: it is looked after when a question got no reply.
     """
 
     def __init__(
@@ -54,14 +55,14 @@ class Desk:
         adapter: HostedAdapter,
         progress: Progress,
         clock: Clock | None = None,
-        look_after: Callable[[], None] | None = None,
+        server: Server | None = None,
     ) -> None:
         self.unresolved: dict[str, Entry] = {}
         self.asked = 0
         self._ledger, self._terms, self._book = ledger, terms, book
         self._progress, self._clock = progress, clock or SystemClock()
-        self._look_after = look_after
-        self._clerk = Clerk(ledger, terms, book, adapter, self._clock)
+        self._server = server
+        self._clerk = Clerk(ledger, terms, book, adapter, self._clock, server)
         longest_wait_s = terms.hosted.longest_wait_s
         self._pace = Pace(terms.per_minute, book.next_at(terms.api_model), longest_wait_s)
         self._purse = Purse(ledger.root, terms.run, terms.budget, book)
@@ -148,8 +149,8 @@ class Desk:
             if fault is None or fault.kind in retries.ANSWERS:
                 return self._keep(question, attempt, exchanges, fault, latency_s, ordinal)
             self._clerk.close(attempt, fault)
-            if self._look_after is not None and exchanges[-1].status is None:
-                self._look_after()
+            if self._server is not None and exchanges[-1].status is None:
+                self._server.check()
             return fault
 
     def _sent(self, question: Question, attempt: int) -> tuple[list[Exchange], Fault | None]:

@@ -203,10 +203,9 @@ class Teller:
         needs = sum((Counter(one.needs) for one in asked), Counter[Need]())
         if not needs:
             return row(state="stranger", to_ask=0, note=strange)
-        if spec.provider:
-            needed = self._hosted(cell, generation, needs)
-        else:
-            needed = _local(spec, needs, sum(1 for one in asked if one.needs))
+        needed = self._hosted(cell, generation, needs) if spec.provider else _here(needs)
+        shards = sum(1 for one in asked if one.needs)
+        needed["gpu_hours"] = self._gpu_hours(cell, needs.total(), shards)
         note = strange or self._how_far(cell)
         assumed = any(one.assumed for one in asked)
         return row(state="ask", to_ask=needs.total(), note=note, assumed=assumed, **needed)
@@ -230,6 +229,12 @@ class Teller:
         images, tokens, usd = taken(needs, price, Room.of(spec.adapter, generation))
         seconds = seconds_needed(spec.limits, sum(needs.values()), images, tokens)
         return {"images": images, "tokens": tokens, "usd": usd, "seconds": seconds}
+
+    def _gpu_hours(self, cell: Cell, answers: int, shards: int) -> float:
+        """Return what answers take of one's own GPUs; of a server's as many as are in flight."""
+        spec = self.model(cell)
+        in_turn = math.ceil(answers / spec.limits.in_flight) if spec.provider else answers
+        return gpu_hours(self.plan.project.gpus(cell.model), spec.limits, in_turn, shards)
 
     def _why_not(self, cell: Cell) -> str:
         what = "n: all is not counted yet"
@@ -392,13 +397,10 @@ def making(cell: Cell) -> str:
     return f"{COMMAND} {paths.requests_path(cell.benchmark, cell.prompt)}"
 
 
-def _local(spec: ModelSpec, needs: Mapping[Need, int], shards: int) -> dict[str, Any]:
-    """Return what needed turns take of one's own machines, in so many jobs."""
-    return {
-        "images": sum(number for need, number in needs.items() if need.facts.returns_picture),
-        "seconds": None,
-        "gpu_hours": gpu_hours(spec.limits, sum(needs.values()), shards),
-    }
+def _here(needs: Mapping[Need, int]) -> dict[str, Any]:
+    """Return what needed turns take of a model that runs in its job, its GPUs apart."""
+    images = sum(number for need, number in needs.items() if need.facts.returns_picture)
+    return {"images": images, "seconds": None}
 
 
 def _told_strangers(known: Sequence[Lookup], model: str) -> str | None:

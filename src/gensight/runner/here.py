@@ -20,8 +20,8 @@ from gensight.runner.ledger import Entry, Ledger, has_replies
 from gensight.runner.place import place_of_this_job
 from gensight.runner.questions import Answer, Question
 
-#: The first answers of an opened model take longer, and their times are left out (assumed: ProbeGen
-#: Appendix B warms up and does not say how long).
+#: The first answers of a model that was opened, or started again, take longer, and their times are
+#: left out (assumed: ProbeGen Appendix B warms up and does not say how long).
 ASSUMED_WARM_UP_ANSWERS = 3
 #: After so many failures in a row of a model that never answered, it is at fault, or the machine.
 HOPELESS = 5
@@ -47,6 +47,7 @@ class HereAsker:
         self._place = place_of_this_job() if keeps_place else None
         self._adapter: Adapter | None = None
         self._failed_in_a_row = 0
+        self._restarts = self._answered_since_start = 0
         self.asked = 0
 
     def ask(self, question: Question) -> Answer:
@@ -71,6 +72,7 @@ class HereAsker:
             self._adapter = self._opened()
         if self._place is not None:  # whatever ends the job, its log says what it was at
             print(f"asking {question.sample_id}", flush=True)
+        self._notice_restart(self._adapter)
         started = self._clock.monotonic()
         try:
             reply = self._adapter.answer(question.turn)
@@ -86,16 +88,22 @@ class HereAsker:
                 raise _too_little_memory(error) from None
             raise
 
+    def _notice_restart(self, adapter: Adapter) -> None:
+        restarts = getattr(adapter, "restarts", 0)
+        if restarts != self._restarts:
+            self._restarts, self._answered_since_start = restarts, 0
+
     def _kept(self, question: Question, reply: Reply, latency_s: float) -> Answer:
         entry = self._ledger.record(
             question.key,
             reply,
             question.asked,
             latency_s,
-            warm_up=self.asked < ASSUMED_WARM_UP_ANSWERS,
+            warm_up=self._answered_since_start < ASSUMED_WARM_UP_ANSWERS,
             place=self._place,
         )
         self.asked += 1
+        self._answered_since_start += 1
         self._failed_in_a_row = 0
         return entry, list(reply.images)
 

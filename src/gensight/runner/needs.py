@@ -79,14 +79,14 @@ def seconds_needed(limits: LimitsSpec, requests: int, images: int, tokens: int) 
     return max(times) if times else None
 
 
-def gpu_hours(limits: LimitsSpec, answers: int, shards: int) -> float:
-    """Return the GPU hours of answers on one's own machines, at most.
+def gpu_hours(gpus: int, limits: LimitsSpec, answers: int, shards: int) -> float:
+    """Return the GPU hours of answers, one after another, of jobs with so many GPUs, at most.
 
     Where nobody says how long an answer takes, each of the jobs takes all the time it may.
     """
     if limits.seconds_per_answer is not None:
-        return limits.gpu * answers * limits.seconds_per_answer / HOUR_S
-    return limits.gpu * shards * limits.runtime_minutes * MINUTE_S / HOUR_S
+        return gpus * answers * limits.seconds_per_answer / HOUR_S
+    return gpus * shards * limits.runtime_minutes * MINUTE_S / HOUR_S
 
 
 def expected_facts(

@@ -39,13 +39,13 @@ def opened(
     secrets.register(key)
     clock = clock or SystemClock()
     with ExitStack() as stack:
-        books, base_url, look_after = ledger.root, terms.base_url, None
+        books, base_url, server = ledger.root, terms.base_url, None
         if terms.server is not None:
             # Nothing outlives a server that ends with its job, and no other job's is waited for.
             books = Path(stack.enter_context(TemporaryDirectory(prefix="gensight-")))
-            server = server_of(terms.server, terms.site, terms.model, terms.api_model)
-            started = stack.enter_context(server)
-            base_url, look_after = started.base_url, started.check
+            starting = server_of(terms.server, terms.site, terms.model, terms.api_model)
+            server = stack.enter_context(starting)
+            base_url = server.base_url
         stack.enter_context(admitted(books, terms.provider, progress.say))
         book = Book(book_path(books, terms.provider))
         stack.callback(book.close)
@@ -54,7 +54,7 @@ def opened(
         stack.callback(client.close)
         connection = Connection(key, base_url, client)
         adapter = models.load(terms.spec.adapter).connect(terms.generation, connection)
-        yield Desk(ledger, terms, book, adapter, progress, clock, look_after)
+        yield Desk(ledger, terms, book, adapter, progress, clock, server)
 
 
 class ReadsKept:

@@ -39,17 +39,18 @@ def open_here(
     Raises:
         GensightError: the server does not start, or as the adapter's `open_model`.
     """
-    address = site.endpoint(name, OWN_SERVER)
-    if spec.server is None or address is not None:
-        told = {} if address is None else {OWN_SERVER: address}
-        site = replace(site, endpoints={**site.endpoints, **told})
+    if spec.kind != "served":
         return module.open_model(generation, held_out, site)
+    address, server = site.endpoint(name, OWN_SERVER), None
     with ExitStack() as stack:
-        server = stack.enter_context(server_of(spec.server, site, name, _served(generation)))
-        site = replace(site, endpoints={**site.endpoints, OWN_SERVER: server.base_url})
+        if address is None and spec.server is not None:
+            server = stack.enter_context(server_of(spec.server, site, name, _served(generation)))
+            address = server.base_url
+        if address is not None:
+            site = replace(site, endpoints={**site.endpoints, OWN_SERVER: address})
         adapter = module.open_model(generation, held_out, site)
         stack.callback(getattr(adapter, "close", lambda: None))
-        return _WithServer(adapter, server, stack.pop_all())
+        return _AtServer(adapter, server, stack.pop_all())
 
 
 def _served(generation: Mapping[str, Any]) -> str:
@@ -58,11 +59,16 @@ def _served(generation: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class _WithServer:
-    """A model whose server ends with it, and is looked after when an answer fails."""
+class _AtServer:
+    """A model that asks a server: one that ends with it, or None for one that runs elsewhere.
+
+    The peak of an answer's memory is its own and what its server holds, as both are needed to
+    answer; what is unknown of one is unknown of both. Its server is looked after when an answer
+    fails.
+    """
 
     adapter: Adapter
-    server: Server
+    server: Server | None
     stack: ExitStack
 
     @property
@@ -71,10 +77,15 @@ class _WithServer:
 
     def answer(self, turn: Turn) -> Reply:
         try:
-            return self.adapter.answer(turn)
+            reply = self.adapter.answer(turn)
         except Exception:
-            self.server.check()
+            if self.server is not None:
+                self.server.check()
             raise
+        own_gb = reply.peak_memory_gb
+        held_gb = None if self.server is None else self.server.held().memory_gb
+        is_known = own_gb is not None and held_gb is not None
+        return replace(reply, peak_memory_gb=own_gb + held_gb if is_known else None)
 
     def close(self) -> None:
         self.stack.close()

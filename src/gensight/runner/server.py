@@ -20,9 +20,10 @@ from pathlib import Path
 from gensight.errors import GensightError
 from gensight.models import Site
 from gensight.providers import secrets
+from gensight.runner.gpu_memory import Held, HeldMemory
 from gensight.runner.listeners import LOOPBACK, free_port, is_refused, is_taken, listens
 from gensight.specs.server import ServerSpec
-from gensight.watchdog import KILL_TIMEOUT_S, watched
+from gensight.watchdog import KILL_TIMEOUT_S, descendants, watched
 
 #: Ports tried before it is said that they are always taken.
 MOST_PORTS = 5
@@ -82,6 +83,11 @@ class Server:
                 env=variables,
                 start_new_session=True,
             )
+        self._memory = HeldMemory(lambda: descendants(self._process.pid))
+
+    def held(self) -> Held:
+        """Return the GPU memory that it and all that it started hold."""
+        return self._memory.read()
 
     def check(self) -> None:
         """Return if the server runs: to be called when a request to it failed.

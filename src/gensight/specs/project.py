@@ -87,6 +87,14 @@ class Project:
             return False
         return len(asked.turns) == 1 if spec.prompts is None else prompt in spec.prompts
 
+    def gpus(self, model: str) -> int:
+        """Return the GPUs of a model's job: none where all it does is to ask a server elsewhere."""
+        spec, endpoints = self.models[model], self.config.endpoints
+        only_asks = spec.provider is not None
+        names = (model, spec.provider)
+        starts = spec.server is not None and not any(endpoints.get(name) for name in names if name)
+        return 0 if only_asks and not starts else spec.limits.gpu
+
     def ranks(self, benchmark: str, prompt: str) -> int | str:
         """Return how many first ranks of a benchmark a prompt is asked about."""
         n, limit = self.n(benchmark), self.config.run.prompt_ranks.get(prompt)
