@@ -47,7 +47,7 @@ class ColumnSpec(NumberSpec):
     neither side is better (`has_direction: false`). A model that fails by its format prints ×
     (`prints_failure`) where numbers are ranked; a diagnosis of failures prints them. `hosted` says
     what models behind an API print: their number with a dagger (its time is that of the network as
-    well), or nothing.
+    well), or nothing. `shade` names the family of columns whose numbers share one scale of shades.
     """
 
     model: str | None = None
@@ -65,6 +65,7 @@ class ColumnSpec(NumberSpec):
     has_direction: bool = True
     prints_failure: bool | None = None
     hosted: Literal["as_others", "dagger", "nothing"] = "as_others"
+    shade: str | None = Field(default=None, min_length=1)
     published: PublishedSpec | None = None
 
     @property
@@ -127,6 +128,19 @@ class RowsSpec(Spec):
     groups: list[GroupSpec] = Field(default_factory=list)
 
 
+class ShadeSpec(Spec):
+    """The ends of a scale of shades, in printed units: the numbers of white and of blue."""
+
+    white: float
+    blue: float
+
+    @model_validator(mode="after")
+    def _has_two_ends(self) -> ShadeSpec:
+        if self.white == self.blue:
+            raise ValueError("white and blue are the same number; a scale has two ends")
+        return self
+
+
 class TableOptionsSpec(Spec):
     """What is printed beside the numbers.
 
@@ -136,7 +150,8 @@ class TableOptionsSpec(Spec):
     interval of ranks, `smallest_difference` what these samples can just tell between models of a
     group, or between variants or prompts of one model (in the notes). `failed_above` overrides, for
     every measured row, the share of format-invalid answers beyond which a cell prints x; null keeps
-    each model's own. Reference rows never print x.
+    each model's own. Reference rows never print x. `shades` are the ends of the scales of columns'
+    `shade`; a family without goes from its worst to its best measured number.
     """
 
     show_floor_ceiling: bool = True
@@ -148,6 +163,7 @@ class TableOptionsSpec(Spec):
     bold: Literal["best_set", "best_per_group", "top_two", "none"] = "best_per_group"
     severity: Literal["rows", "hide"] = "rows"
     failed_above: float | None = Field(default=None, gt=0, le=1)
+    shades: dict[str, ShadeSpec] = Field(default_factory=dict)
 
 
 class CitedTableSpec(Spec):
@@ -213,6 +229,14 @@ class TableSpec(Spec):
         if bool(columns) == (info.data.get("listing") is not None):
             raise ValueError("a table has columns, or it is a listing")
         return columns
+
+    @model_validator(mode="after")
+    def _shades_are_of_columns(self) -> TableSpec:
+        shaded = {column.shade for column in self.columns}
+        for name in self.options.shades:
+            if name not in shaded:
+                raise ValueError(f"options.shades: no column has shade: {name}")
+        return self
 
     @model_validator(mode="after")
     def _a_listing_has_a_file(self) -> TableSpec:

@@ -14,6 +14,7 @@ from gensight.tables.notes import table_notes
 from gensight.tables.rows import Material, entry_rows, model_rows
 from gensight.tables.rules import mark_best, mark_best_set, may_be_best
 from gensight.tables.select import SummaryIndex
+from gensight.tables.shades import shaded
 
 
 def build_table(
@@ -43,7 +44,8 @@ def build_table(
     index = SummaryIndex(summaries)
     columns = tuple(printed_columns(spec, index, benchmarks, models, subjects))
     material = Material(spec, index, models, columns, tuple(subjects), citations)
-    groups = [*_groups(material), *bounds_group(spec, columns, index)]
+    rows = shaded(_groups(material), columns, spec.options.shades)
+    groups = [*rows, *bounds_group(spec, columns, index)]
     return Table(
         title=spec.title,
         caption=spec.caption,

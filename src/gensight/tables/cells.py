@@ -71,7 +71,8 @@ class Cell:
     `text` (an entry of a listing).
     `number` is unrounded and unscaled; `printed` is that number rounded, or the words. `marks`
     holds `floor` and `ceiling` where this row sets that of its column, and the signs of `SIGNS`.
-    `best` cells may be best, `leading` is the best number among them.
+    `best` cells may be best, `leading` is the best number among them. `shade` in [0, 1] is the
+    colour behind it, from white to blue; None: none.
     """
 
     kind: str
@@ -80,6 +81,7 @@ class Cell:
     interval: tuple[str, str] | None = None
     best: bool = False
     leading: bool = False
+    shade: float | None = None
     marks: tuple[str, ...] = ()
     summary: Summary | None = None
 

@@ -18,6 +18,7 @@ from gensight.tables.cells import (
     RunFacts,
 )
 from gensight.tables.rules import failing_share
+from gensight.tables.shades import shade_notes
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 ROLE_MARKS = {"published": "§"}
@@ -49,6 +50,7 @@ def table_notes(
     cells = [cell for group in groups for row in group.rows for cell in row.cells]
     empty = [] if any(group.rows for group in groups) else ["No model of this run does this task."]
     notes = [*empty, *_mark_notes(spec, columns, groups, cells, infos), *_column_notes(columns)]
+    notes += shade_notes(columns, groups, spec.options.shades)
     notes += _left_out(cells, benchmarks)
     notes += _unread(columns, groups)
     notes += _provenance(groups, infos)

@@ -11,6 +11,7 @@ from itertools import groupby
 from gensight.tables.cells import Cell, Column, Group, Row, Table
 from gensight.tables.latex_text import escape
 from gensight.tables.notes import ROLE_MARKS, note_marks
+from gensight.tables.shades import colour
 
 PACKAGES = ("booktabs", "graphicx", "xcolor", "colortbl")
 # A page of 11 pt type holds about 45 rows of a \small table with its caption and notes.
@@ -207,6 +208,11 @@ def tex_cell(cell: Cell) -> str:
 
 
 def _decorated(cell: Cell) -> str:
+    shade = "" if cell.shade is None else rf"\cellcolor[HTML]{{{colour(cell.shade)}}}"
+    return shade + _marked(cell)
+
+
+def _marked(cell: Cell) -> str:
     text = _number(cell.printed)
     text = rf"\textbf{{{text}}}" if cell.best else text
     text = rf"\underline{{{text}}}" if cell.leading else text

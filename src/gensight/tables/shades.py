@@ -1,0 +1,136 @@
+"""Shades behind numbers: white for the worst of a family of columns, blue for the best.
+
+The columns of a family share one scale, so that equal shades mean equal numbers. Its ends are
+stated, or the worst and the best number of the measured rows; published rows then have ends of
+their own, for they are not compared with measured ones. Other rows are shaded on the measured
+scale, and end where it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from gensight.specs.tables import ShadeSpec
+from gensight.tables.cells import COMPETING_ROLES, Cell, Column, Group, Row
+
+WHITE, BLUE = (255, 255, 255), (117, 170, 219)
+PUBLISHED = "published"
+
+
+def shaded(
+    groups: Sequence[Group], columns: Sequence[Column], stated: Mapping[str, ShadeSpec]
+) -> list[Group]:
+    """Return the groups with every number of a shaded column in its shade.
+
+    A family with less than two distinct numbers on a scale is not shaded. Where lower is better,
+    the lowest number is blue.
+    """
+    rows = [row for group in groups for row in group.rows]
+    ends = {
+        (family, is_published): _ends(rows, columns, family, is_published, stated.get(family))
+        for family in families(columns)
+        for is_published in (False, True)
+    }
+    return [
+        replace(group, rows=tuple(_shaded(row, columns, ends) for row in group.rows))
+        for group in groups
+    ]
+
+
+def families(columns: Sequence[Column]) -> list[str]:
+    """Return the families of the shaded columns, each once."""
+    named = [column.spec.shade for column in columns if column.kind == "number"]
+    return list(dict.fromkeys(name for name in named if name is not None))
+
+
+def colour(shade: float) -> str:
+    """Return a shade in [0, 1] as RRGGBB.
+
+    >>> colour(0.0), colour(1.0)
+    ('FFFFFF', '75AADB')
+    """
+    mixed = (white + (blue - white) * shade for white, blue in zip(WHITE, BLUE, strict=True))
+    return "".join(f"{round(channel):02X}" for channel in mixed)
+
+
+def _ends(
+    rows: Sequence[Row],
+    columns: Sequence[Column],
+    family: str,
+    is_published: bool,
+    stated: ShadeSpec | None,
+) -> tuple[float, float] | None:
+    """Return the numbers of white and of blue, in printed units, if there is such a scale."""
+    if stated is not None:
+        return stated.white, stated.blue
+    roles = {PUBLISHED} if is_published else COMPETING_ROLES
+    found = [
+        (number, column.higher_is_better)
+        for row in rows
+        if row.role in roles
+        for number, column in _numbers(row, columns, family)
+    ]
+    numbers = {number for number, _ in found}
+    if len(numbers) < 2:
+        return None
+    worst, best = min(numbers), max(numbers)
+    return (best, worst) if any(higher is False for _, higher in found) else (worst, best)
+
+
+def _numbers(row: Row, columns: Sequence[Column], family: str) -> Iterator[tuple[float, Column]]:
+    for cell, column in zip(row.cells, columns, strict=True):
+        if column.kind == "number" and column.spec.shade == family and _is_number(cell):
+            assert cell.number is not None
+            yield cell.number * column.spec.scale, column
+
+
+def _is_number(cell: Cell) -> bool:
+    return cell.kind == "number" and cell.number is not None
+
+
+def _shaded(
+    row: Row,
+    columns: Sequence[Column],
+    ends: Mapping[tuple[str, bool], tuple[float, float] | None],
+) -> Row:
+    cells = []
+    for cell, column in zip(row.cells, columns, strict=True):
+        family = column.spec.shade if column.kind == "number" else None
+        scale = ends.get((family, row.role == PUBLISHED)) if family is not None else None
+        if scale is not None and cell.number is not None and _is_number(cell):
+            white, blue = scale
+            share = (cell.number * column.spec.scale - white) / (blue - white)
+            cell = replace(cell, shade=min(max(share, 0.0), 1.0))
+        cells.append(cell)
+    return replace(row, cells=tuple(cells))
+
+
+def shade_notes(
+    columns: Sequence[Column], groups: Sequence[Group], stated: Mapping[str, ShadeSpec]
+) -> list[str]:
+    """Return what the shades of a table mean, of the families that have any."""
+    seen = {
+        column.spec.shade
+        for group in groups
+        for row in group.rows
+        for cell, column in zip(row.cells, columns, strict=True)
+        if cell.shade is not None
+    }
+    free, fixed = [], []
+    for family in families(columns):
+        if family not in seen:
+            continue
+        if family in stated:
+            fixed.append(f"{family}: {stated[family].white:g} to {stated[family].blue:g}")
+        else:
+            free.append(family)
+    notes = []
+    if free:
+        notes.append(
+            f"Shades ({', '.join(free)}): white is the worst, blue the best measured number of "
+            f"such columns; published rows have a scale of their own."
+        )
+    if fixed:
+        notes.append(f"Shades, white to blue: {'; '.join(fixed)}.")
+    return notes
