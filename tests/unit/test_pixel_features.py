@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from gensight.cli.checkout import load_checkout
 from gensight.errors import RecordError, SpecError
 from gensight.pixels.grid_text import stored_grid
 from gensight.pixels.resampling import box_reduced
-from gensight.records import Prediction, write_rows
+from gensight.records import Candidate, Feature, Prediction, write_rows
 from gensight.stages.embed import AT_ONCE, embed
 from gensight.stages.features import CellFeatures
 
@@ -41,6 +43,8 @@ def embedded(monkeypatch):
         encoder = opened(*arguments)
 
         class Watched:
+            setup = encoder.setup
+
             def pictures(self, pictures):
                 seen.append([picture.shape for picture in pictures])
                 return encoder.pictures(pictures)
@@ -322,6 +326,23 @@ def test_files_of_another_plan_are_refused(cell, which):
         CellFeatures(features, gallery, other)
     assert str(caught.value).startswith(f"{(features, gallery)[which]}: ")
     assert "module_version" in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_vectors_of_two_checkpoints_are_not_compared(cell, which):
+    road, features, gallery, plan = cell
+    path, row, key = ((features, Feature, "features"), (gallery, Candidate, "gallery"))[which]
+    rows = road.rows(path.removeprefix("results/").removesuffix(".parquet"))
+    other = json.dumps({"weights": None, "revision": "0123abc", "libraries": {}})
+    newer = json.dumps({"weights": None, "libraries": {"scikit-image": "99"}})
+    for setup, refused in ((newer, False), (other, True)):
+        write_rows(path, row, [replace(one, setup=setup) for one in rows], plan[key], [])
+        if not refused:
+            CellFeatures(features, gallery, plan)
+            continue
+        with pytest.raises(RecordError, match="several checkpoints of one encoder") as caught:
+            CellFeatures(features, gallery, plan)
+        assert f"{path} with None at 0123abc" in str(caught.value)
 
 
 def test_severities_and_variants_are_told_apart(road):

@@ -200,13 +200,17 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
-    """What an encoder makes of one grid that was read: `vector`, float32, of unit length."""
+    """What an encoder makes of one grid that was read: `vector`, float32, of unit length.
+
+    `setup` is JSON of how the encoder was made: its weights, their revision, versions.
+    """
 
     sample_id: str = column(pa.string())
     repeat: int = column(pa.int32(), default=0)
     severity: float | None = optional(pa.float64())
     variant: str = column(pa.string())
     vector: list[float] = column(VECTOR)
+    setup: str = column(pa.string())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,13 +220,14 @@ class Candidate:
     `name` is a label, or the id of the sample whose picture it is; a `narrow` one is the
     benchmark's own (of a vocabulary: a concept), the others are there to distract. One with a
     `size` is no candidate: it is the sample's picture at so many pixels a side, the most that a
-    grid of that size could keep of it.
+    grid of that size could keep of it. `setup` is that of a feature.
     """
 
     name: str = column(pa.string())
     narrow: bool = column(pa.bool_())
     size: int | None = optional(pa.int32())
     vector: list[float] = column(VECTOR)
+    setup: str = column(pa.string())
 
 
 @dataclass(frozen=True, kw_only=True)

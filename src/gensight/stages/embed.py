@@ -49,13 +49,14 @@ def _opened(determinants: Mapping[str, Any]) -> encoders.Encoder:
 
 def _features(rows: Iterable[Prediction], plan: Mapping[str, Any]) -> Iterator[Feature]:
     encoder: encoders.Encoder | None = None
-    known: dict[str, list[float]] = {}
+    setup, known = "", dict[str, list[float]]()
     valid = (row for row in rows if row.status == "ok" and row.text is not None)
     for some in _batches(valid, AT_ONCE):
         new = list(dict.fromkeys(row.text for row in some if row.text not in known))
         if new:
             # Weights load at the first grid: a cell without one needs none.
             encoder = encoder or _opened(plan)
+            setup = encoder.setup
             shown = [encoders.enlarged(stored_grid(t).picture(), plan["settings"]) for t in new]
             vectors = encoder.pictures(shown)
             known |= dict(zip(new, vectors.tolist(), strict=True))
@@ -66,6 +67,7 @@ def _features(rows: Iterable[Prediction], plan: Mapping[str, Any]) -> Iterator[F
                 severity=row.severity,
                 variant=row.variant,
                 vector=known[row.text],
+                setup=setup,
             )
 
 
@@ -76,18 +78,20 @@ def _pictures(
 
     The reduced ones are box-filtered and keep all their colours (PROTOCOLS 1.6).
     """
-    orient, settings = plan["exif"] == "apply", plan["settings"]
+    orient, settings, setup = plan["exif"] == "apply", plan["settings"], encoder.setup
     for some in _batches(samples, AT_ONCE):
         shown = [
             images.decode_rgb(_picture(row, plan), matte=(255, 255, 255), orient=orient)
             for row in some
         ]
         for row, vector in zip(some, encoder.pictures(shown).tolist(), strict=True):
-            yield Candidate(name=row.sample_id, narrow=True, vector=vector)
+            yield Candidate(name=row.sample_id, narrow=True, vector=vector, setup=setup)
         for size in plan["sizes"]:
             small = [encoders.enlarged(box_reduced(rgb, size), settings) for rgb in shown]
             for row, vector in zip(some, encoder.pictures(small).tolist(), strict=True):
-                yield Candidate(name=row.sample_id, narrow=False, size=size, vector=vector)
+                yield Candidate(
+                    name=row.sample_id, narrow=False, size=size, vector=vector, setup=setup
+                )
 
 
 def _picture(sample: Sample, plan: Mapping[str, Any]) -> bytes:
@@ -116,7 +120,8 @@ def _texts(
     for place, (label, vector) in enumerate(
         zip(labels, encoder.texts(texts).tolist(), strict=True)
     ):
-        yield Candidate(name=label, narrow=place < len(own), vector=vector)
+        narrow = place < len(own)
+        yield Candidate(name=label, narrow=narrow, vector=vector, setup=encoder.setup)
 
 
 def _batches(rows: Iterable[T], size: int) -> Iterator[Sequence[T]]:

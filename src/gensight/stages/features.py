@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from gensight.errors import RecordError
 from gensight.records import Candidate, Feature, Judgement, Prediction, RowFile
 
 #: Sample, repeat, severity and variant.
 Key = tuple[str, int, float | None, str]
 
 
-def _vectors(path: str, planned: str | Mapping[str, Any]) -> dict[Key, np.ndarray]:
-    rows = RowFile(path, Feature, planned)
+def _vectors(rows: Iterable[Feature]) -> dict[Key, np.ndarray]:
     return {key_of(row): np.array(row.vector, np.float32) for row in rows}
+
+
+def _refuse_two_checkpoints(files: Mapping[str, Iterable[Feature | Candidate]]) -> None:
+    """Refuse vectors of several weights, or revisions of them: their cosines mean nothing.
+
+    A branch of a repository may have moved between two jobs, and two machines may have made the
+    files. Other versions of libraries are let pass.
+    """
+    found: dict[tuple[str | None, str | None], str] = {}
+    for path, rows in files.items():
+        for setup in sorted({row.setup for row in rows}):
+            told = json.loads(setup)
+            found.setdefault((told.get("weights"), told.get("revision")), path)
+    if len(found) > 1:
+        told = "; ".join(
+            f"{path} with {weights} at {rev}" for (weights, rev), path in found.items()
+        )
+        raise RecordError(
+            f"made with several checkpoints of one encoder: {told}; name a commit as the encoder's "
+            f"revision, or remove the older of these files, and make them again"
+        )
 
 
 def key_of(row: Feature | Judgement | Prediction) -> Key:
@@ -33,11 +55,14 @@ class CellFeatures:
         """Read both files, and those of the cells that the scorer looks across at.
 
         Raises:
-            RecordError: one of them is not as planned.
+            RecordError: one of them is not as planned, or they are of several checkpoints.
         """
-        self._of = _vectors(features, plan["features"])
-        self._across = [_vectors(path, digest) for path, digest in plan.get("across", {}).items()]
+        planned = {features: plan["features"], **plan.get("across", {})}
+        read = {path: list(RowFile(path, Feature, digest)) for path, digest in planned.items()}
         rows = list(RowFile(gallery, Candidate, plan["gallery"]))
+        _refuse_two_checkpoints({**read, gallery: rows})
+        self._of = _vectors(read[features])
+        self._across = [_vectors(read[path]) for path in plan.get("across", {})]
         shown = [row for row in rows if row.size is None]
         self.names = [row.name for row in shown]
         self.narrow = np.array([row.narrow for row in shown], np.bool_)
