@@ -1,6 +1,8 @@
 """Judging on sockets: what is asked, what it costs, and what becomes of replies of every kind."""
 
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from fakes.anthropic import AnthropicFake
@@ -8,6 +10,7 @@ from fakes.billing import Scenario
 from fakes.google import GoogleFake
 from judged_checkout import MOST, POINTS, JudgedCheckout, N, Script, reply
 
+TESTS = Path(__file__).parents[1]
 TOTAL = sum(POINTS.values())
 NO_JSON = "Seven out of ten, I would say."
 
@@ -164,6 +167,31 @@ def test_runs_and_second_looks_are_requests_of_their_own(folder):
         # The mean of the runs; a second look is set beside the first run, and counts for nothing.
         assert checkout.summary("total").value == 3 + POINTS["tidiness"]
         assert checkout.summary("rescore_change").value == 8
+
+
+def test_a_judge_whose_server_the_job_starts(folder, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(TESTS))
+    checkout = JudgedCheckout(folder)
+    command = [sys.executable, "-m", "fakes.serve", "vllm", "--port", "{port}", "--journal", "j"]
+    checkout.write(
+        "config/models/own.yaml",
+        {
+            "adapter": "openai_chat",
+            "generation": {"service": "vllm", "model": "a/b", "weights_revision": "r"},
+            "answers": "text",
+            "tasks": [],
+            "server": {"command": command, "timeout_s": 60, "stop_timeout_s": 5},
+            "limits": {"gpu": 1},
+            "display": {"label": "Own"},
+        },
+    )
+    checkout.set_judge(models=["own"], reasks=1)
+    checkout.make(budget=None)
+    # The fake says a number, which is no JSON of points: asked once more, and never a 0.
+    assert {(row.status, row.cost_usd) for row in checkout.judgements()} == {("unparseable", 0.0)}
+    assert len((folder / "j").read_text().splitlines()) == len(checkout.keys("drawer")) == 2 * N
+    assert checkout.summary("total").value is None
+    assert checkout.make() == []
 
 
 def test_a_panel_is_asked_one_by_one_and_its_mean_counts(folder):

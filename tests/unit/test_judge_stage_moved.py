@@ -1,11 +1,14 @@
 """Judgements in another checkout: used as they are, and made again only as far as needed."""
 
 import contextlib
+import json
 import shutil
 from dataclasses import replace
 
 import pytest
 from cli_files import answer
+from fakes.anthropic import AnthropicFake
+from fakes.billing import Scenario
 from fakes.google import GoogleFake
 from judged_checkout import POINTS, JudgedCheckout, N, Script, reply
 
@@ -109,6 +112,34 @@ def test_more_runs_ask_only_those_that_are_new(checkout, fake):
     # What only reads replies otherwise asks nobody.
     checkout.set_judge(reading="strict")
     assert JUDGED in checkout.make() and asked(fake) == 3 * N
+
+
+def test_replies_that_were_cut_come_along_and_no_rung_is_paid_for_again(
+    tmp_path_factory, monkeypatch
+):
+    scenario = Scenario().on(lambda asked: asked.max_tokens < 512, "truncated")
+    folders = [tmp_path_factory.mktemp(name) for name in ("here", "there")]
+    with AnthropicFake(Script(), scenario) as fake:
+        for folder in folders:
+            monkeypatch.chdir(folder)
+            checkout = JudgedCheckout(folder, anthropic=fake)
+            checkout.set_judge(models=["claude_judge"])
+            checkout.edit("config/models/claude_judge.yaml", generation__length_ladder=[512])
+            if folder is folders[0]:
+                checkout.make()
+        for stage in KEPT:
+            shutil.copytree(folders[0] / "results" / stage, folders[1] / "results" / stage)
+        assert asked(fake) == 2 * N
+        row = checkout.judge_rows()["claude_judge", "drawer"]
+        assert (row["answered"], row["to_ask"]) == (2 * N, 0)
+        (cut,) = {len(json.loads(row.cut_replies)) for row in checkout.judgements()}
+        assert cut == 1
+        # A second run climbs its own ladder; the first one is replayed, rung by rung.
+        checkout.set_judge(repeats=2)
+        answer("archive", "adopt")
+        checkout.make()
+        assert asked(fake) == 4 * N == fake.distinct + 2 * N
+        assert {row.status for row in checkout.judgements()} == {"ok"}
 
 
 def test_a_ledger_that_was_lost_is_filled_from_the_judgements(checkout, fake):

@@ -6,8 +6,12 @@ import pytest
 from cli_files import call
 from judged_checkout import JudgedCheckout, N
 
+from gensight.cli.checkout import load_checkout
+from gensight.errors import SpecError
 from gensight.judges.attempts import is_rescored
 from gensight.records import RowFile, Sample
+from gensight.slurm.jobs import needs_of_judge
+from gensight.specs.pixel_checks import IN_A_JOB
 
 SHARE = 0.5
 COUNTS = ("requests", "answered", "in_doubt", "to_ask")
@@ -100,6 +104,39 @@ def test_a_judge_that_runs_here_for_nothing_has_no_row(folder):
     checkout.set_judge(models=["examiner"])
     assert checkout.plan()["rows"] == []
     assert checkout.told()[-1].endswith("are left: enough")
+
+
+LOCAL = {
+    "adapter": "transformers_chat",
+    "generation": {"model": "a/b", "assumed_max_new_tokens": 64},
+    "answers": "text",
+    "tasks": [],
+    "limits": {"gpu": 2, "memory_mb": 9000, "runtime_minutes": 30},
+    "display": {"label": "Local"},
+}
+
+
+def test_a_judge_that_runs_in_a_job_costs_gpu_hours_and_no_money(folder):
+    checkout = JudgedCheckout(folder)
+    served = {**LOCAL, "adapter": "openai_chat", "limits": {"gpu": 1, "memory_mb": 20_000}}
+    served["generation"] = {"service": "vllm", "model": "a/b", "weights_revision": "r"}
+    served["server"] = {"command": ["serve", "{port}"]}
+    checkout.write("config/models/local.yaml", LOCAL)
+    checkout.write("config/models/served.yaml", served)
+    checkout.set_judge(models=["local", "served"])
+    project = load_checkout()
+    assert project.judges_at(*IN_A_JOB) == ["marker"] and project.judges_at("hosted") == []
+    both = 30 + project.models["served"].limits.runtime_minutes
+    assert needs_of_judge(project, "marker") == ("marker", 2, 20_000, both)
+    row = checkout.judge_rows()["local", "drawer"]
+    assert (row["provider"], row["usd"], row["to_ask"], row["gpu_hours"]) == (None, 0.0, N, 1.0)
+    checkout.set_judge(models=["local", "gemini_judge"])
+    with pytest.raises(SpecError, match=r"'local' judges in a job .* no key for 'gemini_judge'"):
+        load_checkout()
+    checkout.set_judge(models=["local"])
+    checkout.write("config/models/local.yaml", {**LOCAL, "answers": "image"})
+    with pytest.raises(SpecError, match="'local' cannot judge: it must answer text"):
+        load_checkout()
 
 
 # -- a run without money

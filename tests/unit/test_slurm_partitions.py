@@ -1,6 +1,7 @@
 import pytest
 
 from gensight.errors import GensightError
+from gensight.slurm.jobs import JobNeeds
 from gensight.slurm.partitions import Partition, at_most, read, with_gpus
 
 CPU = Partition("cpu", longest_minutes=1440, is_default=True)
@@ -44,14 +45,16 @@ def test_rows_of_sinfo_are_read():
     ],
 )
 def test_jobs_go_where_their_gpus_are(asked, gpus, minutes, known, taken):
-    assert with_gpus(asked, gpus, minutes, known, "model") == taken
+    needs = JobNeeds("model", gpus, 1000, minutes)
+    assert with_gpus(asked, needs, known, "generate_local") == taken
 
 
 def test_where_several_have_gpus_the_user_chooses():
     with pytest.raises(
-        GensightError, match=r"cpu has none, .* \(gpu, big\); .*slurm_partition=gpu"
+        GensightError,
+        match=r"^judge: .*cpu has none, .* \(gpu, big\); .* judge_local:slurm_parti.*=gpu",
     ):
-        with_gpus(None, 1, 60, [CPU, GPU, BIG], "model")
+        with_gpus(None, JobNeeds("judge", 1, 1000, 60), [CPU, GPU, BIG], "judge_local")
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,25 @@ def test_every_job_of_a_cluster_asks_for_memory_and_time(fresh, options):
         assert resources.get("slurm_partition") == ("cpu" if options else None)
 
 
+def test_judges_and_encoders_of_ones_own_are_jobs_with_what_their_files_say(checkout):
+    limits = {"gpu": 1, "memory_mb": 7000, "runtime_minutes": 40}
+    checkout.edit("config/encoders/descriptor.yaml", limits=limits)
+    checkout.edit("config/judges/pixel_icon_examiner.yaml", models=["qwen3_vl_8b_instruct"])
+    (checkout.folder / "config/tables/icons_stand_ins.yaml").unlink()
+    run = {"name": "own", "models": ["drawer"], "benchmarks": ["icons_t2p"]}
+    checkout.write_yaml("config/config.yaml", {"run": {**run, "prompts": ["grid_16"]}})
+    said = checkout.snakemake(
+        "-n", "--profile", "slurm", "results/summaries/icons_t2p.parquet"
+    ).stdout
+    asked = re.findall(r"^ *rule (\w+):\n(?: +[a-z]+: .*\n)*? +resources: (.*)$", said, re.M)
+    found = {rule: dict(part.split("=") for part in told.split(", ")) for rule, told in asked}
+    assert not re.search(r"^localrule judge:", said, re.M)
+    judged = found["judge_local"]
+    assert (judged["gpu"], judged["mem_mb"], judged["runtime"]) == ("1", "48000", "60")
+    embedded = found["embed_candidates"]
+    assert (embedded["gpu"], embedded["mem_mb"], embedded["runtime"]) == ("1", "7000", "40")
+
+
 def test_the_twin_is_small(fresh):
     jobs = fresh.planned("--configfile", "config/runs/twin.yaml")
     assert sum(jobs.values()) <= MOST_TWIN_JOBS

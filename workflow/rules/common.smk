@@ -6,7 +6,9 @@ from pathlib import Path
 from gensight import freshness
 from gensight.errors import GensightError
 from gensight.plan import Plan
+from gensight.slurm.jobs import needs_of_encoder, needs_of_judge, needs_of_model
 from gensight.slurm.partitions import at_most, partitions, with_gpus
+from gensight.specs.pixel_checks import IN_A_JOB
 from gensight.specs.project import leave, load_or_exit
 from gensight.specs.protocols import PROVIDERS
 
@@ -94,11 +96,6 @@ def provider_slots(provider):
     return slots
 
 
-def gpus_of(wildcards):
-    """Return the GPUs of a model's job."""
-    return project.gpus(wildcards.model)
-
-
 def judge_slots(provider):
     """Return a resource function: one slot of the provider for each judge's job that asks it."""
 
@@ -109,44 +106,48 @@ def judge_slots(provider):
     return slots
 
 
-def encoder_limit_of(key):
-    """Return a resource function: a number from the encoder's limits."""
+def needs_by(wildcard, needs_of):
+    """Return what says of wildcards what their job takes, by the one that names who works in it."""
 
-    def limit(wildcards):
-        return getattr(project.encoders[wildcards.encoder].limits, key)
+    def needs(wildcards):
+        return needs_of(project, getattr(wildcards, wildcard))
 
-    return limit
-
-
-def encoder_memory_mb(wildcards, attempt):
-    """Return an encoder's memory, more at each attempt: a killed job is tried again with more."""
-    return project.encoders[wildcards.encoder].limits.memory_mb * attempt
+    return needs
 
 
-def memory_mb(wildcards, attempt):
-    """Return a model's memory, more at each attempt: a killed job is tried again with more."""
-    return project.models[wildcards.model].limits.memory_mb * attempt
+def machine_of(rule, needs):
+    """Return the resources of a rule whose jobs have a machine to themselves.
 
+    A job that was killed, or ran out of time, is tried again with more of both. It lands where its
+    GPUs are, unless the run says otherwise.
+    """
 
-def runtime_minutes(wildcards, attempt):
-    """Return a model's time, more at each attempt: a job that ran out of it gets more."""
-    minutes = project.models[wildcards.model].limits.runtime_minutes
-    return at_most(minutes, attempt, partition_of(wildcards), known_partitions())
+    def gpus(wildcards):
+        return needs(wildcards).gpus
 
+    def memory_mb(wildcards, attempt):
+        return needs(wildcards).memory_mb * attempt
 
-def partition_of(wildcards):
-    """Return the Slurm partition of a model's jobs: the run's, or one that has GPUs."""
-    chosen = set_resource("generate_local", "slurm_partition")
-    if chosen is not None:
-        return chosen
-    minutes = project.models[wildcards.model].limits.runtime_minutes
-    gpus = project.gpus(wildcards.model)
-    asked = default_resource("slurm_partition")
-    known = known_partitions()
-    try:
-        return with_gpus(asked, gpus, minutes, known, wildcards.model)
-    except GensightError as error:
-        leave(error)
+    def runtime_minutes(wildcards, attempt):
+        minutes = needs(wildcards).runtime_minutes
+        return at_most(minutes, attempt, partition(wildcards), known_partitions())
+
+    def partition(wildcards):
+        chosen = set_resource(rule, "slurm_partition")
+        if chosen is not None:
+            return chosen
+        asked = default_resource("slurm_partition")
+        try:
+            return with_gpus(asked, needs(wildcards), known_partitions(), rule)
+        except GensightError as error:
+            leave(error)
+
+    return {
+        "gpu": gpus,
+        "mem_mb": memory_mb,
+        "runtime": runtime_minutes,
+        "slurm_partition": partition,
+    }
 
 
 def known_partitions():

@@ -20,9 +20,7 @@ rule embed:
     conda:
         "../../envs/models.yaml"
     resources:
-        gpu=encoder_limit_of("gpu"),
-        mem_mb=encoder_memory_mb,
-        runtime=encoder_limit_of("runtime_minutes"),
+        **machine_of("embed", needs_by("encoder", needs_of_encoder)),
     params:
         determinants=determinants_of(FEATURES),
     script:
@@ -40,9 +38,7 @@ rule embed_candidates:
     conda:
         "../../envs/models.yaml"
     resources:
-        gpu=encoder_limit_of("gpu"),
-        mem_mb=encoder_memory_mb,
-        runtime=encoder_limit_of("runtime_minutes"),
+        **machine_of("embed_candidates", needs_by("encoder", needs_of_encoder)),
     params:
         determinants=determinants_of(GALLERIES),
     script:

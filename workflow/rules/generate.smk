@@ -64,10 +64,7 @@ rule generate_local:
     conda:
         "../../envs/models.yaml"
     resources:
-        gpu=gpus_of,
-        mem_mb=memory_mb,
-        runtime=runtime_minutes,
-        slurm_partition=partition_of,
+        **machine_of("generate_local", needs_by("model", needs_of_model)),
     params:
         determinants=determinants_of(GENERATIONS),
         ledger=project.config.ledger,

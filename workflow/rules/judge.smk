@@ -7,6 +7,7 @@ outputs   results/judgements/{model}/{benchmark}/{prompt}/{judge}.parquet
 JUDGEMENTS = "results/judgements/{model}/{benchmark}/{prompt}/{judge}.parquet"
 
 
+# Models behind somebody's API are asked beside the main process, which holds their keys.
 rule judge:
     input:
         files=inputs_of(JUDGEMENTS),
@@ -15,6 +16,8 @@ rule judge:
         JUDGEMENTS,
     log:
         "logs/judge/{model}/{benchmark}/{prompt}/{judge}.log",
+    wildcard_constraints:
+        judge=any_of(set(project.judges) - set(project.judges_at(*IN_A_JOB))),
     # The runner knows what may be asked again; what it gave up on is the user's to look at.
     retries: 0
     localrule: True
@@ -22,6 +25,28 @@ rule judge:
         "../../envs/hosted.yaml"
     resources:
         **{f"{name}_slots": judge_slots(name) for name in PROVIDERS},
+    params:
+        determinants=determinants_of(JUDGEMENTS),
+        ledger=project.config.ledger,
+    script:
+        "../scripts/judge.py"
+
+
+# Models that run in a job are asked one after another, each with the machine to itself.
+rule judge_local:
+    input:
+        files=inputs_of(JUDGEMENTS),
+        outdated=marker_of(JUDGEMENTS),
+    output:
+        JUDGEMENTS,
+    log:
+        "logs/judge_local/{model}/{benchmark}/{prompt}/{judge}.log",
+    wildcard_constraints:
+        judge=any_of(project.judges_at(*IN_A_JOB)),
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        **machine_of("judge_local", needs_by("judge", needs_of_judge)),
     params:
         determinants=determinants_of(JUDGEMENTS),
         ledger=project.config.ledger,

@@ -239,7 +239,8 @@ class Judgement:
     because a reply could not be read; a `rescored` one was asked for to see how stable the judge
     is. `judge_outcome` is how the request ended (`gensight.outcomes`), `status` what the reply is:
     `ok`, `unparseable`, `refused`, `empty`, or `no_answer` where none arrived; only an `ok` one has
-    `points`, by dimension.
+    `points`, by dimension. `cut_replies` is JSON of the replies before it that were too short, on
+    the ladder of lengths: their request_key, text, answered_model, latency_s, cost_usd and usage.
     """
 
     sample_id: str = column(pa.string())
@@ -264,6 +265,7 @@ class Judgement:
     latency_s: float | None = optional(pa.float64())
     cost_usd: float | None = optional(pa.float64())
     usage: str | None = optional(pa.string())
+    cut_replies: str | None = optional(pa.string())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,19 +6,32 @@ What of it answers is kept as every adopted reply is, in one file for each model
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gensight.digests import digest_of
+from gensight.digests import canonical_json, digest_of
 from gensight.footers import read_footer
 from gensight.runner.adoption import adopted_folder
 
 if TYPE_CHECKING:
     from gensight.records import Generation, Judgement
 
-#: The columns of a judgement that its reply has, too.
+#: The columns of a judgement that its reply has, too; and those before it that were cut.
 SHARED = ("request_key", "text", "answered_model", "latency_s", "cost_usd", "usage")
+
+
+def told_cut(replies: Sequence[Generation]) -> str | None:
+    """Return replies that were cut as a judgement keeps them: JSON, None where there are none."""
+    if not replies:
+        return None
+    return canonical_json([{name: getattr(row, name) for name in SHARED} for row in replies])
+
+
+def cut_keys(told: str | None) -> list[str]:
+    """Return the keys of the replies that a judgement says were cut."""
+    return [] if told is None else [reply["request_key"] for reply in json.loads(told)]
 
 
 def answered_by_judges(judgements: Path) -> dict[str, set[str]]:
@@ -27,12 +40,12 @@ def answered_by_judges(judgements: Path) -> dict[str, set[str]]:
     from gensight.records import Judgement, RowFile
 
     file = RowFile(judgements, Judgement)
-    names = ("judge_model", "request_key", "judge_outcome")
+    names = ("judge_model", "request_key", "judge_outcome", "cut_replies")
     found: dict[str, set[str]] = {}
-    for model, key, outcome in zip(*map(file.column, names), strict=True):
-        if outcome in MODEL_OUTCOMES:
-            found.setdefault(model, set()).add(key)
-    return found
+    for model, key, outcome, cut in zip(*map(file.column, names), strict=True):
+        known = found.setdefault(model, set())
+        known.update(cut_keys(cut), [key] if outcome in MODEL_OUTCOMES else [])
+    return {model: keys for model, keys in found.items() if keys}
 
 
 def lacks_replies(ledger: Path, model: str, judgements: Path) -> bool:
@@ -48,8 +61,6 @@ def lacks_replies(ledger: Path, model: str, judgements: Path) -> bool:
 
 def adopt_judgements(ledger: Path, judgements: Path) -> None:
     """Keep the replies of a file of judgements in the ledger; nothing there is replaced.
-
-    Of a reply that climbed a ladder of lengths only the last rung is known.
 
     Raises:
         RecordError: the file is damaged.
@@ -72,24 +83,31 @@ def _replies(judgements: Path, model: str, keys: set[str]) -> Iterator[Generatio
 
     left = set(keys)
     for row in RowFile(judgements, Judgement):
-        if row.judge_model == model and row.request_key in left:
-            left.remove(row.request_key)
-            yield _reply(row)
+        if row.judge_model == model:
+            for reply in _replies_of(row):
+                if reply.request_key in left:
+                    left.remove(reply.request_key)
+                    yield reply
 
 
-def _reply(row: Judgement) -> Generation:
-    """Return a judgement as what the runner keeps: the reply, and nothing of what it is about."""
+def _replies_of(row: Judgement) -> Iterator[Generation]:
+    """Yield what the runner keeps of a judgement: its replies, and nothing of what it is about."""
+    from gensight.outcomes import Outcome
     from gensight.records import Generation
 
-    return Generation(
-        request_id="",
-        sample_ids=[row.sample_id],
-        rank=0,
-        turn=0,
-        final=True,
-        outcome=row.judge_outcome,
-        **{name: getattr(row, name) for name in SHARED},
-    )
+    last = {name: getattr(row, name) for name in SHARED}
+    cut = [] if row.cut_replies is None else json.loads(row.cut_replies)
+    ends = [*((one, str(Outcome.TRUNCATED)) for one in cut), (last, row.judge_outcome)]
+    for reply, outcome in ends:
+        yield Generation(
+            request_id="",
+            sample_ids=[row.sample_id],
+            rank=0,
+            turn=0,
+            final=True,
+            outcome=outcome,
+            **reply,
+        )
 
 
 def _adopted_path(ledger: Path, model: str, judgements: Path) -> Path:

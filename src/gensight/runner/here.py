@@ -61,8 +61,9 @@ class HereAsker:
             return self._ledger.find(question.key) or self._send(question)
 
     def close(self) -> None:
-        """Close the model, if it was opened and has something to close."""
-        close = getattr(self._adapter, "close", None)
+        """Close the model, if it was opened, and let go of its weights."""
+        adapter, self._adapter = self._adapter, None
+        close = getattr(adapter, "close", None)
         if close is not None:
             close()
 

@@ -9,6 +9,7 @@ from functools import cache
 
 from gensight.errors import GensightError
 from gensight.slurm import commands
+from gensight.slurm.jobs import JobNeeds
 
 #: One generic resource of a node: gpu:4, gpu:a100:4, gpu:a100:4(S:0-1).
 GPUS = re.compile(r"(?:^|,)gpu(?::[^,:()]+)?:(\d+)")
@@ -69,9 +70,9 @@ def _minutes(limit: str) -> int | None:
 
 
 def with_gpus(
-    asked: str | None, gpus: int, minutes: int, known: Sequence[Partition], model: str
+    asked: str | None, needs: JobNeeds, known: Sequence[Partition], rule: str
 ) -> str | None:
-    """Return the partition of a model's jobs, given the one that the run asks for all jobs.
+    """Return the partition of a job of a rule, given the one that the run asks for all jobs.
 
     `asked` (None: the cluster's default; may list several) is kept if it has what the jobs need, or
     if nothing is known better: Slurm then says why it refuses them.
@@ -80,14 +81,16 @@ def with_gpus(
         GensightError: it has not, and several others have.
     """
     names = _names(asked, known)
-    suited = [partition.name for partition in known if partition.suits(gpus, minutes)]
-    if gpus == 0 or not suited or set(names) & set(suited):
+    suited = [
+        partition.name for partition in known if partition.suits(needs.gpus, needs.runtime_minutes)
+    ]
+    if needs.gpus == 0 or not suited or set(names) & set(suited):
         return asked
     if len(suited) > 1:
         raise GensightError(
-            f"{model}: its jobs need a GPU for {minutes} minutes: {', '.join(names)} has none, and "
-            f"several partitions have ({', '.join(suited)}); choose one: "
-            f"--set-resources generate_local:slurm_partition={suited[0]}"
+            f"{needs.name}: its jobs need a GPU for {needs.runtime_minutes} minutes: "
+            f"{', '.join(names)} has none, and several partitions have ({', '.join(suited)}); "
+            f"choose one: --set-resources {rule}:slurm_partition={suited[0]}"
         )
     return suited[0]
 

@@ -16,8 +16,8 @@ from gensight.specs.words import refuse_unknown
 if TYPE_CHECKING:
     from gensight.specs.project import Project
 
-#: Where a model runs that can judge: it is asked at once for all answers of a cell, on one machine.
-JUDGING_PLACES = ("hosted", "reference")
+#: Where models judge in a job of the cluster, and where they do beside the main process.
+IN_A_JOB, BESIDE_IT = ("local", "served", "external"), ("hosted", "reference")
 #: What reads grids from answers.
 GRID_EXTRACTOR = "palette_grid"
 #: Parameters of a data set that say which task its samples are for.
@@ -217,11 +217,18 @@ def check_judge(file: str, judge: JudgeSpec, project: Project) -> None:
     refuse_unknown(file, "models", judge.models, project.models)
     for name in judge.models:
         model = project.models[name]
-        if model.kind not in JUDGING_PLACES or model.answers != "text":
+        if model.kind not in (*IN_A_JOB, *BESIDE_IT) or model.answers != "text":
             raise SpecError(
-                f"{file}: models: '{name}' cannot judge: it must answer text and be hosted; a "
-                f"model of one's own judges behind an endpoint (adapter openai_chat, service vllm)"
+                f"{file}: models: '{name}' cannot judge: it must answer text, and run somewhere"
             )
+    kinds = {name: project.models[name].kind for name in judge.models}
+    own = [name for name, kind in kinds.items() if kind in IN_A_JOB]
+    hosted = [name for name, kind in kinds.items() if kind == "hosted"]
+    if own and hosted:
+        raise SpecError(
+            f"{file}: models: '{own[0]}' judges in a job of its own machine, which has no key for "
+            f"'{hosted[0]}'; make a judge of each"
+        )
 
 
 def check_sources(file: str, project: Project) -> None:

@@ -95,6 +95,14 @@ class Project:
         starts = spec.server is not None and not any(endpoints.get(name) for name in names if name)
         return 0 if only_asks and not starts else spec.limits.gpu
 
+    def judges_at(self, *kinds: str) -> list[str]:
+        """Return the judges one of whose models runs at one of these kinds of place."""
+        return [
+            name
+            for name, judge in self.judges.items()
+            if any(self.models[model].kind in kinds for model in judge.models)
+        ]
+
     def ranks(self, benchmark: str, prompt: str) -> int | str:
         """Return how many first ranks of a benchmark a prompt is asked about."""
         n, limit = self.n(benchmark), self.config.run.prompt_ranks.get(prompt)

@@ -173,7 +173,9 @@ def conversation_of(
         reads_truth = module.READS_TRUTH
         reads_form = getattr(module, "READS_FORM", False)
 
-        open_adapter = cache(partial(_opened, module, shard, config or {}))
+        open_adapter = partial(_opened, module, shard, config or {})
+        if reads_truth:
+            open_adapter = cache(open_adapter)
         # Reference models are exact: the same bytes wherever they run.
         asker = HereAsker(kept, open_adapter, keeps_place=not is_reference)
         # Reference models open in no time; their answers also follow from what they were fitted on.

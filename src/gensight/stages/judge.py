@@ -31,6 +31,7 @@ from gensight.records import (
     SampleStore,
     write_rows,
 )
+from gensight.runner.adopted_judgements import told_cut
 from gensight.runner.conversation import Conversation, Setting
 from gensight.specs.judge import JudgeSpec
 from gensight.specs.rubric import RubricSpec
@@ -197,8 +198,12 @@ def _counted(given: Iterable[Reply], counts: Counter[str]) -> Iterator[Reply]:
 
 
 def _all_replies(shard: JudgeShard, conversation: Conversation) -> Iterator[Reply]:
-    for asked in shard.questions():
-        yield from shard.replies(conversation, asked)
+    """Yield all that one model says, and let go of it: the next of a panel needs the memory."""
+    try:
+        for asked in shard.questions():
+            yield from shard.replies(conversation, asked)
+    finally:
+        closed(conversation)
 
 
 def _readings(rows: RowFile[Prediction]) -> Iterator[Judged]:
@@ -227,7 +232,7 @@ def _alike(rows: Sequence[Prediction]) -> Iterator[Judged]:
 
 def _judgements(reply: Reply) -> Iterator[Judgement]:
     """Yield a reply as rows, one for each variant that read what was judged."""
-    model, (judged, question, attempt), row, verdict, _ = reply
+    model, (judged, question, attempt), row, verdict, cut = reply
     for variant in judged.variants:
         yield Judgement(
             sample_id=judged.prediction.sample_id,
@@ -252,6 +257,7 @@ def _judgements(reply: Reply) -> Iterator[Judgement]:
             latency_s=row.latency_s,
             cost_usd=row.cost_usd,
             usage=row.usage,
+            cut_replies=told_cut(cut),
         )
 
 

@@ -26,6 +26,7 @@ from gensight.plan import PlannedFile
 from gensight.providers.prices import TurnFacts, returns_picture
 from gensight.records import Judgement, RowFile, Sample
 from gensight.runner.accounts import End
+from gensight.runner.adopted_judgements import cut_keys
 from gensight.runner.forecast import MADE_FROM_IT, Row, Teller, cell_of
 from gensight.runner.needs import ASSUMED_FILLED_BYTES, Lookup, Need
 from gensight.specs.judge import JudgeSpec
@@ -113,8 +114,11 @@ class JudgeForecaster:
     def _made(self, planned: PlannedFile, model: str) -> Lookup:
         """Return what a file of judgements holds of a model."""
         file = RowFile(planned.path, Judgement)
-        columns = (file.column(c) for c in ("judge_model", "request_key", "judge_outcome"))
-        found = {key: end for who, key, end in zip(*columns, strict=True) if who == model}
+        names = ("judge_model", "request_key", "judge_outcome", "cut_replies")
+        found: dict[str, str] = {}
+        for who, key, end, cut in zip(*map(file.column, names), strict=True):
+            if who == model:
+                found |= {key: end, **dict.fromkeys(cut_keys(cut), str(Outcome.TRUNCATED))}
         new = [end for key, end in found.items() if self._is_new(model, key)]
         answered = sum(end in MODEL_OUTCOMES for end in new)
         return Lookup(answered=answered, unanswered=len(new) - answered)
