@@ -31,6 +31,7 @@ from gensight.stages.embed import embed, gallery
 from gensight.stages.extract import extract
 from gensight.stages.generate import generate
 from gensight.stages.judge import judge
+from gensight.stages.plot import plot
 from gensight.stages.render import render
 from gensight.stages.sample import sample
 from gensight.stages.score import score_files
@@ -57,6 +58,7 @@ BENCHMARKS = [
 ]
 #: Scorers that no table of the paper prints.
 UNPRINTED = ("failures", "likeness", "consistency")
+FIGURE = "pixelbench_correlations"
 TABLES = [f"pixelbench_table_{number}" for number in (1, 2, 3, 4, 22, 23, 24, 25)]
 RUN = {
     "name": "pixelbench_tiny",
@@ -69,7 +71,7 @@ RUN = {
     "n": dict.fromkeys(BENCHMARKS, N),
     "subjects": {"pixel_baselines": BASELINES},
     "tables": TABLES,
-    "figures": [],
+    "figures": [FIGURE],
     "published": "hide",
 }
 #: The provider whose first grid of 64 cells a side is cut.
@@ -122,7 +124,10 @@ def hosted(
 
 def make_small(checkout: Checkout, encoders: Mapping[str, Path]) -> None:
     """Give a checkout the built-in pictures for ImageNet's, the tiny encoders, and no more."""
-    for path in [*(checkout.folder / "config").glob("figures/*"), *other_tables(checkout)]:
+    for path in (checkout.folder / "config/figures").glob("*.yaml"):
+        if path.stem != FIGURE:
+            path.unlink()
+    for path in other_tables(checkout):
         path.unlink()
     for name in BENCHMARKS:
         path = f"config/benchmarks/{name}.yaml"
@@ -177,7 +182,8 @@ def make(*stages: str) -> list[str]:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             make_file(planned, load_config())
             for written in (path, *planned.siblings):
-                mark_built(written, read_footer(written).content)
+                if not written.endswith(".json"):  # the log of a figure, which has no digest
+                    mark_built(written, read_footer(written).content)
             made.append(path)
     return made
 
@@ -210,5 +216,7 @@ def make_file(planned: PlannedFile, config: dict[str, Any]) -> None:
             collect_tables(inputs, path, determinants)
         case "tables":
             tabulate(inputs, path, determinants)
+        case "figures":
+            plot(inputs, path, determinants)
         case stage:
             raise AssertionError(f"nothing here makes {stage}")

@@ -43,7 +43,7 @@ from pixelbench_arithmetic import (
 )
 from pixelbench_artist import JUDGE as JUDGE_ID
 from pixelbench_artist import SKILLS
-from pixelbench_checkout import BASELINES, CUT, HOSTED, SIZES, TABLES, N, hosted, make
+from pixelbench_checkout import BASELINES, CUT, FIGURE, HOSTED, SIZES, TABLES, N, hosted, make
 from workflow.conftest import Checkout
 
 from gensight.cli import main
@@ -193,6 +193,13 @@ def test_correlations_are_never_bare(whole, name, models, agg):
     two = [half_up(agg(model), 2) for model in models]
     found = {cell["metric"]: cell for cell in cells("4") if cell["label"] == name}
     assert int(float(found["models"]["number"])) == len(models)
+    drawn = json.loads(Path(f"results/figures/{FIGURE}.json").read_text())
+    (panel,) = [one for one in drawn if len(one["points"]) == len(models)]
+    assert [point["model"] for point in panel["points"]] == sorted(models)
+    for point in panel["points"]:
+        wanted = (overall(point["model"]), agg(point["model"]))
+        assert (point["x"]["value"], point["y"]["value"]) == about(wanted)
+    assert panel["told"][0].startswith(f"r = {float(found['pearson']['number']):.2f} [")
     coefficients = {
         "pearson": lambda a, b: stats.pearsonr(a, b).statistic,
         "spearman": lambda a, b: stats.spearmanr(a, b).statistic,
@@ -388,7 +395,7 @@ def test_every_file_of_the_plan_was_made(whole):
     kinds = {path.split("/")[1] for path in whole.made}
     assert kinds == {
         *("samples", "requests", "generations", "predictions", "features", "galleries"),
-        *("judgements", "scores", "summaries", "aggregates", "tables"),
+        *("judgements", "scores", "summaries", "aggregates", "tables", "figures"),
     }
     for path in (f"results/summaries/{name}.parquet" for name in (T2P, I2P, *SOURCES.values())):
         assert list(RowFile(path, Summary))

@@ -87,5 +87,13 @@ def test_a_wrong_panel_is_one_clear_line(changes, message):
 def test_the_figures_of_pixelbench_are_shipped():
     names = {path.stem for path in (ROOT / "config/figures").glob("pixelbench_*.yaml")}
     cases = {f"extra_cases_{task}_{page}" for task in ("t2p", "i2p") for page in (1, 2)}
-    others = {"showcase", "palettes", "sources", "sweep", "sweep_cases", "sweep_strips"}
+    others = {
+        "correlations",
+        "showcase",
+        "palettes",
+        "sources",
+        "sweep",
+        "sweep_cases",
+        "sweep_strips",
+    }
     assert names == {f"pixelbench_{name}" for name in cases | others}

@@ -1,9 +1,11 @@
 """Figures: curves from summary rows, galleries of answers chosen by a rule, and panels of grids.
 
-Each kind of figure is a module: `curves`, `size_curves`, `gallery`, `comparison`, `failures`,
-`decoder_steps`, `panels`, which sets several galleries into one figure, and `pixel_grids`.
+Each kind of figure is a module: `curves`, `size_curves`, `correlation`, `gallery`, `comparison`,
+`failures`, `decoder_steps`, `panels`, which sets several galleries into one figure, and
+`pixel_grids`.
 """
 
+from gensight.figures.correlation import correlation_panel, draw_correlations
 from gensight.figures.curves import curve_panel, draw_disturbance_curves, panel_rows
 from gensight.figures.examples import (
     Choice,
@@ -31,7 +33,9 @@ __all__ = [
     "PixelSource",
     "Shown",
     "choose",
+    "correlation_panel",
     "curve_panel",
+    "draw_correlations",
     "draw_disturbance_curves",
     "draw_gallery",
     "draw_panels",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gensight.errors import SpecError
 from gensight.specs.aggregates import AggregateSpec
+from gensight.specs.correlation_figure import CorrelationFigureSpec
 from gensight.specs.words import refuse_unknown
 
 if TYPE_CHECKING:
@@ -45,6 +46,27 @@ def check_aggregate(
                 rows = [row.name for row in project.aggregates[side.aggregate].rows]
                 refuse_unknown(file, f"{key}.row", [side.row], rows)
     _check_no_circle(file, name, project, [name])
+
+
+def check_correlation_figure(file: str, spec: CorrelationFigureSpec, project: Project) -> None:
+    """Check that the panels of a figure are correlations that are there, along their sides.
+
+    Raises:
+        SpecError: one line naming file, key and the allowed values.
+    """
+    refuse_unknown(file, "aggregate", [spec.aggregate], project.aggregates)
+    known = {one.name: one for one in project.aggregates[spec.aggregate].correlations}
+    for place, panel in enumerate(spec.panels):
+        key = f"panels.{place}"
+        refuse_unknown(file, f"{key}.correlation", [panel.correlation], known)
+        for name in ("x", "y"):
+            axis, side = getattr(panel, name), getattr(known[panel.correlation], name)
+            wanted = (side.aggregate or spec.aggregate, side.row)
+            if (axis.aggregate, axis.row) != wanted:
+                raise SpecError(
+                    f"{file}: {key}.{name}: '{panel.correlation}' has '{wanted[1]}' of "
+                    f"'{wanted[0]}' on this side, not '{axis.row}' of '{axis.aggregate}'; write it"
+                )
 
 
 def _check_no_circle(file: str, name: str, project: Project, above: list[str]) -> None:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, get_args
 
 from gensight.errors import SpecError
 from gensight.specs import declared
-from gensight.specs.aggregate_checks import check_aggregate
+from gensight.specs.aggregate_checks import check_aggregate, check_correlation_figure
 from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec
 from gensight.specs.cards import check_card
 from gensight.specs.conventions import CLASSIFIER, POINTS
+from gensight.specs.correlation_figure import CorrelationFigureSpec
 from gensight.specs.figures import FigureSpec
 from gensight.specs.hosting import check_server
 from gensight.specs.model import ModelSpec
@@ -202,6 +203,8 @@ def _check_report(file: str, spec: TableSpec | FigureSpec, project: Project) -> 
     for place, names in spec.named_models.items():
         refuse_unknown(file, place, names, [*points, *project.models])
     check_stand_ins(file, spec, project)
+    if isinstance(spec, CorrelationFigureSpec):
+        check_correlation_figure(file, spec, project)
     for key, number in spec.numbers.items():
         refuse_unknown(
             file, f"{key}benchmark", [number.benchmark], [*known, *sweeps, *project.aggregates]

@@ -15,6 +15,7 @@ from gensight.specs.prompt import Task
 Kind = Literal[
     "disturbance_curves",
     "size_curves",
+    "correlation",
     "pixel_grids",
     "gallery",
     "comparison",
@@ -278,11 +279,13 @@ KINDS: dict[str, type[FigureSpec]] = {
 
 
 def _model_of(content: dict[str, Any]) -> type[FigureSpec]:
-    # Figures of grids build on the classes above.
+    # Their classes build on those above.
+    from gensight.specs.correlation_figure import CorrelationFigureSpec
     from gensight.specs.pixel_figures import PIXEL_KINDS
 
     kind = content.get("kind")
-    return {**KINDS, **PIXEL_KINDS}.get(kind, FigureSpec) if isinstance(kind, str) else FigureSpec
+    kinds = {**KINDS, **PIXEL_KINDS, "correlation": CorrelationFigureSpec}
+    return kinds.get(kind, FigureSpec) if isinstance(kind, str) else FigureSpec
 
 
 def parse_figure(file: str | Path, content: dict[str, Any]) -> FigureSpec:

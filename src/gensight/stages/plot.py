@@ -15,6 +15,7 @@ from gensight.atomic import write_bytes, write_text
 from gensight.digests import digest_of
 from gensight.footers import mark, read_footer
 from gensight.records import RowFile, Summary
+from gensight.specs.correlation_figure import CorrelationFigureSpec
 from gensight.specs.figures import (
     DisturbanceCurvesSpec,
     FigureSpec,
@@ -49,6 +50,8 @@ def _drawn(
         return _curves(spec, sources)
     if isinstance(spec, SizeCurvesSpec):
         return _size_curves(spec, sources, determinants)
+    if isinstance(spec, CorrelationFigureSpec):
+        return _correlations(spec, sources, determinants)
     if isinstance(spec, PixelGridsSpec):
         return _pixel_grids(spec, sources, determinants)
     found = [
@@ -96,6 +99,31 @@ def _size_curves(
     ]
     shown = json.dumps(points, indent=1, ensure_ascii=False) + "\n"
     return figures.draw_size_curves(spec, lines), shown
+
+
+def _correlations(
+    spec: CorrelationFigureSpec, sources: Sequence[str], determinants: Mapping[str, Any]
+) -> tuple[Figure, str]:
+    files = [RowFile(path, Summary) for path in sources]
+    # Which models a correlation is over, its own file says.
+    told = files[0].footer.determinants["spec"]["correlations"]
+    over = {one["name"]: one["models"] for one in told}
+    rows = [row for file in files for row in file]
+    panels = []
+    for panel in spec.panels:
+        models = over[panel.correlation]
+        labels = {
+            name: model["display"]["label"]
+            for name, model in determinants["models"].items()
+            if (model["role"] == "measured" if models == "measured" else name in models)
+        }
+        panels.append(figures.correlation_panel(panel, spec.aggregate, labels, rows))
+    shown = [
+        {"title": panel.title, **asdict(found)}
+        for panel, found in zip(spec.panels, panels, strict=True)
+    ]
+    log = json.dumps(shown, indent=1, ensure_ascii=False) + "\n"
+    return figures.draw_correlations(spec, panels), log
 
 
 def _pixel_grids(

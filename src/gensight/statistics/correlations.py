@@ -151,7 +151,8 @@ def coefficients(first: ArrayLike, second: ArrayLike) -> Mapping[str, Coefficien
 
 def _off_mean(values: np.ndarray) -> np.ndarray:
     # Of equal values the mean may miss them by a bit, which is no spread.
-    return values - values.mean() if np.ptp(values) else np.zeros_like(values)
+    is_spread = len(values) > 0 and np.ptp(values) > 0
+    return values - values.mean() if is_spread else np.zeros_like(values)
 
 
 def _signs(values: np.ndarray) -> np.ndarray:
