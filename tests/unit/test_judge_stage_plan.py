@@ -134,7 +134,8 @@ def test_a_judge_that_runs_in_a_job_costs_gpu_hours_and_no_money(folder):
     with pytest.raises(SpecError, match=r"'local' judges in a job .* no key for 'gemini_judge'"):
         load_checkout()
     checkout.set_judge(models=["local"])
-    checkout.write("config/models/local.yaml", {**LOCAL, "answers": "image"})
+    painter = {"adapter": "diffusers_depth", "generation": {"model": "a/b"}, "answers": "image"}
+    checkout.write("config/models/local.yaml", {**LOCAL, **painter})
     with pytest.raises(SpecError, match="'local' cannot judge: it must answer text"):
         load_checkout()
 

@@ -59,6 +59,9 @@ COLUMNS = {
     ("summaries", 3): "37e4831256fffcc0",
     ("sweeps", 2): "37e4831256fffcc0",
     ("aggregates", 1): "37e4831256fffcc0",
+    ("features", 2): "4e819955369fa6af",
+    ("galleries", 2): "abec179faec125b4",
+    ("judgements", 2): "288acb94373205f7",
 }
 
 
