@@ -173,6 +173,7 @@ def test_licence_and_population(by_task):
         ({"assumed_crop_px": 32}, [0], "whole number 64..1024"),
         ({"options": 41, "task": "pixel_understanding"}, [0], "options: 41"),
         ({"font": 3}, [0], "font: 3 is no path"),
+        ({"font_sha256": "ab"}, [0], "font_sha256: 'ab' is not 64 digits"),
         ({"colour": "red"}, [0], "'colour' is not allowed; use task"),
         ({}, [40], "rank 40 does not exist; the last is 39"),
         ({}, [-1], "rank -1"),
@@ -214,6 +215,19 @@ def test_without_the_font(tmp_path):
         list(icons.iter_samples(asked, [0]))
     assert "fonts-noto-color-emoji" in icons.missing_data(asked)
     assert icons.missing_data({**asked, "drawings": "own"}) is None
+
+
+def test_another_version_of_the_font_is_refused(tmp_path):
+    font = tmp_path / "font.ttf"
+    font.write_bytes(b"one version")
+    digest = hashlib.sha256(b"one version").hexdigest()
+    asked = {"drawings": "emoji", "font": str(font), "font_sha256": digest}
+    assert icons.missing_data(asked) is None
+    font.with_name("other.ttf").write_bytes(b"another version")
+    other = {**asked, "font": str(font.with_name("other.ttf"))}
+    assert "not the font_sha256 of the benchmark" in icons.missing_data(other)
+    with pytest.raises(MissingDataError, match="install that version, or change font_sha256"):
+        samples("text_to_pixel", [0], **other)
 
 
 def test_a_file_that_is_no_colour_font(tmp_path):

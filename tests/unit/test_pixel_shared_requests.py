@@ -151,6 +151,14 @@ def test_the_order_and_the_company_of_entries_are_no_matter(road):
     }
 
 
+def test_the_pictures_of_a_request_share_its_time(road):
+    road.run_of(models=["painter"])
+    road.make("predictions/painter/draw/grid_8/grid")
+    answers = road.rows("generations/painter/draw/grid_8/all")
+    assert [(len(row.sample_ids), row.latency_s) for row in answers] == [(4, 1.0), (2, 1.0)]
+    assert sorted(row.latency_s for row in read(road, "painter").values()) == [0.25] * 4 + [0.5] * 2
+
+
 def test_a_missing_label_is_invalid_for_that_sample_alone(road):
     road.run_of(models=["painter"])
 

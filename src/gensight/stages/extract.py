@@ -126,6 +126,10 @@ def _prediction(
 ) -> Prediction:
     # A consensus stands on its own status: one answer of several may have failed.
     ok = consensus or generation.outcome == Outcome.OK
+    # Several pictures of one request share its time: throughput is pictures, not requests.
+    latency_s = None if consensus or generation.warm_up else generation.latency_s
+    if latency_s is not None:
+        latency_s /= len(generation.sample_ids)
     return Prediction(
         sample_id=sample.sample_id,
         rank=sample.rank,
@@ -137,7 +141,7 @@ def _prediction(
         status=reading.status if ok else "no_output",
         reason=reading.reason if ok else generation.outcome,
         outcome=Outcome.OK if consensus and reading.status == "ok" else generation.outcome,
-        latency_s=None if consensus or generation.warm_up else generation.latency_s,
+        latency_s=latency_s,
         peak_memory_gb=None if consensus else generation.peak_memory_gb,
         **reading.fields,
     )

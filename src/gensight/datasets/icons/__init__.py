@@ -9,7 +9,8 @@ the samples, the second ones the gallery against which answers are looked up off
 
 A rank has the same concept, sample id and cluster in all three tasks, for the same seed and set of
 drawings. The set `emoji` takes the concepts that have an emoji from an installed colour font
-(`font`: null looks where distributions put Noto Color Emoji).
+(`font`: null looks where distributions put Noto Color Emoji). Another version of it draws others:
+`font_sha256` names the one that is meant, and any other is refused.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ DEFAULTS = {
     "options": 10,
     "assumed_crop_px": 256,
     "font": None,
+    "font_sha256": None,
 }
 CHOICES = {
     "task": ["text_to_pixel", "image_to_pixel", "pixel_understanding"],

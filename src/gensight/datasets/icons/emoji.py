@@ -30,15 +30,23 @@ PLACES = (
 ADVICE = "install it (Debian: apt install fonts-noto-color-emoji) or name its file as `font`"
 
 
-def find_font(named: str | None) -> Path:
+def find_font(named: str | None, sha256: str | None = None) -> Path:
     """Return the font's file: the named one, else the first that is installed.
 
     Raises:
         AbsentDataError: there is none; the message says what to install.
+        MissingDataError: it has another sha256.
     """
     for place in [named] if named else PLACES:
-        if Path(place).is_file():
-            return Path(place)
+        font = Path(place)
+        if font.is_file():
+            found = font_digest(font)
+            if sha256 not in (None, found):
+                raise MissingDataError(
+                    f"icons: {font} has the sha256 {found}, not the font_sha256 of the benchmark, "
+                    f"and draws other emoji; install that version, or change font_sha256"
+                )
+            return font
     where = f"at {named}" if named else "installed"
     raise AbsentDataError(f"icons: Noto Color Emoji is not {where}; {ADVICE}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from gensight.errors import SpecError
 
 TASKS = ("text_to_pixel", "image_to_pixel", "pixel_understanding")
 DRAWINGS = ("own", "emoji")
+SHA256 = re.compile(r"[0-9a-f]{64}")
 MIN_SIDE_PX = 64
 MAX_SIDE_PX = 1024
 
@@ -26,6 +28,7 @@ class IconParameters:
     options: int
     side_px: int
     font: str | None
+    font_sha256: str | None
 
     def ranked(self, labels: tuple[str, ...]) -> list[str]:
         """Return the labels in the order of their ranks: a shuffle by the seed, for every task."""
@@ -38,12 +41,15 @@ def parse(parameters: Mapping[str, Any]) -> IconParameters:
     Raises:
         SpecError: an unknown key or value; the message lists the allowed ones.
     """
-    known = ("task", "drawings", "seed", "options", "assumed_crop_px", "font")
+    known = ("task", "drawings", "seed", "options", "assumed_crop_px", "font", "font_sha256")
     for key in parameters:
         _one_of("parameters", key, known)
     font = parameters.get("font")
     if font is not None and not isinstance(font, str):
         raise SpecError(f"icons: font: {font!r} is no path; use the path of a .ttf file, or null")
+    sha256 = parameters.get("font_sha256")
+    if sha256 is not None and not (isinstance(sha256, str) and SHA256.fullmatch(sha256)):
+        raise SpecError(f"icons: font_sha256: {sha256!r} is not 64 digits 0-9a-f; or write null")
     side_px = parameters.get("assumed_crop_px", 256)
     return IconParameters(
         task=_one_of("task", parameters.get("task", "image_to_pixel"), TASKS),
@@ -52,6 +58,7 @@ def parse(parameters: Mapping[str, Any]) -> IconParameters:
         options=_whole("options", parameters.get("options", 10), 2, len(LETTERS)),
         side_px=_whole("assumed_crop_px", side_px, MIN_SIDE_PX, MAX_SIDE_PX),
         font=font,
+        font_sha256=sha256,
     )
 
 

@@ -15,7 +15,7 @@ from gensight.datasets.icons.emoji import find_font, font_digest, paint_emoji
 from gensight.datasets.icons.parameters import IconParameters, parse
 from gensight.datasets.icons.scenery import draw_scenery
 from gensight.digests import seed_of
-from gensight.errors import AbsentDataError, SpecError
+from gensight.errors import MissingDataError, SpecError
 from gensight.images import encode_png
 from gensight.records import Sample
 
@@ -32,8 +32,8 @@ def missing_data(parameters: Mapping[str, Any]) -> str | None:
     checked = parse(parameters)
     if checked.drawings == "emoji":
         try:
-            find_font(checked.font)
-        except AbsentDataError as error:
+            find_font(checked.font, checked.font_sha256)
+        except MissingDataError as error:
             return str(error)
     return None
 
@@ -43,12 +43,14 @@ def iter_samples(parameters: Mapping[str, Any], ranks: Iterable[int]) -> Iterato
 
     Raises:
         SpecError: a parameter or a rank is wrong.
-        MissingDataError: the emoji font is asked for and not there.
+        MissingDataError: the emoji font is asked for and not there, or another than is meant.
     """
     checked = parse(parameters)
     named = labels(checked.drawings)
     ranked = checked.ranked(named)
-    font = find_font(checked.font) if checked.drawings == "emoji" else None
+    font = None
+    if checked.drawings == "emoji":
+        font = find_font(checked.font, checked.font_sha256)
     # Over the whole population, never over the ranks: a draw of it keeps its questions.
     options = dealt(named, checked.options) if checked.task == "pixel_understanding" else {}
     for rank in ranks:
