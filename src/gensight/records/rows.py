@@ -157,10 +157,10 @@ class Prediction:
     `status` is `ok`, `invalid` or `no_output`; `reason` says why it is not ok. `mask` and `grey`
     are at the returned picture's size; `points`, `boxes` and `keypoints` are in pixels of the work
     size (`work_width` x `work_height`, long side 1024). `failure_blind` is the class that the blind
-    classifier gives the answer (`gensight.failures`). Memory is the generation's, and so is latency,
-    shared by the samples of its request.
-    `aspect_error` is |returned aspect / input aspect - 1|. `parameters` is JSON of every parameter
-    of the variant; `facts` are the extractor's own counts.
+    classifier gives the answer (`gensight.failures`). Memory is the generation's, and so is
+    latency, shared by the samples of its request. `aspect_error` is |returned aspect / input
+    aspect - 1|. `parameters` is JSON of every parameter of the variant; `facts` are the extractor's
+    own counts.
     """
 
     sample_id: str = column(pa.string())
