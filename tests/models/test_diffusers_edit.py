@@ -154,6 +154,29 @@ def test_without_a_limit_the_pipelines_own_is_told(opened):
     assert told["read"] == 512 < 600 < told["tokens"]
 
 
+def test_glm_reads_each_of_several_pictures_as_it_is(opened):
+    """Whatever their sizes: as when it is shown alone."""
+    adapter, read = opened("GlmImagePipeline"), []
+    encoder = adapter.loaded.pipeline.vision_language_encoder
+    tokens_of = encoder.get_image_tokens
+
+    def watched(*given):
+        read.append(tokens_of(*given))
+        return read[-1]
+
+    encoder.get_image_tokens = watched
+    one, other = picture(200, 100), picture(64, 64, seed=1)
+    shown = ([one], [other], [one, other], [other, one])
+    replies = [
+        adapter.answer(Turn((*(Part("image", image=p) for p in some), Part("text", text="Paint.")),
+                            {"kind": "image"}, seed=5))
+        for some in shown
+    ]  # fmt: skip
+    first, second, both, turned = (tokens.tolist() for tokens in read)
+    assert len(first) != len(second) and both == first + second and turned == second + first
+    assert len({reply.images for reply in replies}) == 4
+
+
 def test_glm_tells_what_it_cuts_of_quoted_texts(opened):
     """The rest of the text goes to the part that writes, which cuts nothing."""
     adapter, shown = opened("GlmImagePipeline", max_sequence_length=8), picture(64, 64)

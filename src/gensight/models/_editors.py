@@ -76,21 +76,33 @@ class Habits:
 
 
 def _mend_glm_reader(pipeline: Any) -> None:
-    """Give GLM-Image's tokeniser of pictures one entry per picture.
+    """Let GLM-Image's pipeline and its tokeniser of pictures agree on what they hand over.
 
-    diffusers 0.42.1 joins the features of all pictures along their first axis, which in
-    transformers 5.24.0 is the channels of each (channels, rows, columns), and the tokeniser then
-    takes every channel for a picture. Pictures of unequal sizes cannot be joined and still fail.
+    diffusers 0.42.1 joins the features of all pictures along their first axis, as patches in a row;
+    in transformers 5.24.0 that axis is the channels of each (channels, rows, columns), unequal
+    pictures cannot be joined so, and the tokeniser wants one entry per picture. So the pipeline is
+    given patches in a row, and the tokeniser the pictures that they were. Generation, which takes
+    the features for itself, names its arguments and gets them as they are.
     """
     model = pipeline.vision_language_encoder
-    tokens_of = model.get_image_tokens
+    features_of, tokens_of = model.get_image_features, model.get_image_tokens
 
-    def _tokens_by_picture(features: Any, grids: Any = None) -> Any:
-        if hasattr(features, "ndim") and features.ndim == 3 and grids is not None:
-            features = features.chunk(len(grids))
+    def _features(*given: Any, **named: Any) -> Any:
+        found = features_of(*given, **named)
+        if not named:
+            found.pooler_output = [one.flatten(1).T for one in found.pooler_output]
+        return found
+
+    def _tokens(features: Any, grids: Any = None) -> Any:
+        if hasattr(features, "ndim") and features.ndim == 2 and grids is not None:
+            patches = features.split(grids.prod(dim=-1).tolist())
+            features = [
+                some.T.reshape(-1, rows, columns)
+                for some, (_, rows, columns) in zip(patches, grids.tolist(), strict=True)
+            ]
         return tokens_of(features, grids)
 
-    model.get_image_tokens = _tokens_by_picture
+    model.get_image_features, model.get_image_tokens = _features, _tokens
 
 
 def _flux2_tokens(pipeline: Any, text: str) -> list[int]:
