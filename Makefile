@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 CORES ?= 2
+# Tests wait for servers and processes now and then; one more fills the time.
+TESTERS ?= $(shell expr $(CORES) + 1)
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
@@ -28,7 +30,7 @@ twin: setup  ## Build every table of ProbeGen from synthetic twins of its eleven
 # One thread, as Snakemake gives to a job: hundreds of processes start here.
 test: export OPENBLAS_NUM_THREADS := 1
 test: setup  ## Run the core tests
-	$(BIN)/pytest --numprocesses $(CORES) --dist worksteal tests/workflow tests/unit
+	$(BIN)/pytest --numprocesses $(TESTERS) --dist worksteal tests/workflow tests/unit
 
 .venv/models: pyproject.toml .venv/ready
 	$(BIN)/pip install --quiet --editable ".[models,open_clip]"
