@@ -8,8 +8,11 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TextIO
 
+#: The variable in which a plan leaves the folder of the library that it was made with.
+PLANNED_WITH = "GENSIGHT_PLANNED_WITH"
 #: How a job fails that is not told otherwise.
 FAILED = 1
 #: Where whoever started the workflow watches, while a job's own output goes into its log.
@@ -36,6 +39,7 @@ def logged(snakemake: Any) -> Iterator[None]:
         with _watched(saved[1]):
             _redirect(log.fileno(), log.fileno())
             try:
+                _refuse_other_code()
                 _settle_without_pandas()
                 yield
                 _remember(snakemake.output)
@@ -47,6 +51,24 @@ def logged(snakemake: Any) -> Iterator[None]:
                 _redirect(*saved)
                 os.close(saved[0])
                 os.close(saved[1])
+
+
+def _refuse_other_code() -> None:
+    """Refuse to run another gensight than the one that planned.
+
+    Snakemake shares conda environments between checkouts whose files of environments are equal, and
+    gensight in one of them is that of whichever checkout made it: the numbers would be its own, and
+    say that they are this one's.
+    """
+    from gensight.errors import GensightError
+
+    planned, own = os.environ.get(PLANNED_WITH), Path(__file__).resolve().parent
+    if planned is not None and Path(planned) != own:
+        raise GensightError(
+            f"this job's Python has the gensight of {own}, and {planned} planned it: another "
+            f"checkout made its environment; give this one its own (--conda-prefix), or run in it: "
+            f"{sys.executable} -m pip install --no-deps --editable {Path.cwd()}"
+        )
 
 
 @contextmanager

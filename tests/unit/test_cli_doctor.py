@@ -180,9 +180,15 @@ def test_the_run_of_another_config_is_examined(checkout, monkeypatch):
     assert warning.startswith("large.yaml: run.models: 'paid' cannot run here: no key: export")
     lines = call("doctor", "--configfile", "large.yaml").stdout.splitlines()
     assert lines[-1] == "ready for the run 'large'"
+    write(checkout, {"site.yaml": "endpoints: {ark: 'http://127.0.0.1:9/'}\n"})
+    both = answer("doctor", "--configfile", "large.yaml", "--configfile", "site.yaml")
+    assert both["warnings"] == found["warnings"], "the file that lists the models is named"
     write(checkout, {"large.yaml": "run: {name: large, benchmarks: [roms]}\n"})
-    done = call("doctor", "--configfile", "large.yaml", "--json")
-    assert done.exit_code == 1 and "roms" in json.loads(done.stdout)["problems"][0]
+    done = call("doctor", "--configfile", "large.yaml")
+    assert done.exit_code == 1 and done.stdout.splitlines()[-1] == "not ready for this run"
+    assert "roms" in done.stdout
+    missing = call("doctor", "--configfile", "none.yaml")
+    assert missing.exit_code == 1 and "Traceback" not in missing.output
 
 
 def test_missing_data_are_a_problem_only_for_the_run(checkout, monkeypatch):

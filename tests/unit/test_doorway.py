@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from gensight import doorway
 
 # As Snakemake starts a script: nothing may depend on unbuffered streams.
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
@@ -54,6 +57,16 @@ def test_all_output_lands_in_the_log_and_only_there(tmp_path, body, expected):
     assert done.returncode == 0
     assert expected in log and log.endswith("done: \n")
     assert (done.stdout, done.stderr) == ("before\nafter\n", "")
+
+
+def test_another_checkouts_code_is_refused(tmp_path, monkeypatch):
+    own = str(Path(doorway.__file__).resolve().parent)
+    for planned, is_own in ((own, True), ("/elsewhere/src/gensight", False)):
+        monkeypatch.setitem(BUFFERED, doorway.PLANNED_WITH, planned)
+        done, log = run(tmp_path, "print('drawn')")
+        assert (done.returncode == 0) == is_own == ("drawn" in log)
+    assert f"has the gensight of {own}, and /elsewhere/src/gensight planned it" in log
+    assert "Traceback" not in log
 
 
 def test_output_keeps_its_order(tmp_path):

@@ -13,7 +13,16 @@ from test_aggregate_correlations import BOTH, DRAWN, UNDERSTOOD, N, cells_of, fo
 from test_checks_pixels import ROOT, config_with
 
 from gensight.errors import SpecError
-from gensight.figures.correlation import STRETCH, CorrelationPoint, Side, ellipse
+from gensight.figures.correlation import (
+    STRETCH,
+    CorrelationPoint,
+    Side,
+    _colour,
+    _marker,
+    correlation_panel,
+    ellipse,
+)
+from gensight.records import Summary
 from gensight.specs.aggregate_checks import check_correlation_figure
 from gensight.specs.figures import load_figure, parse_figure
 from gensight.specs.project import load_project
@@ -106,6 +115,20 @@ def test_unequal_sides_of_an_interval_give_unequal_quarters():
     assert outline[:, 1].max() == pytest.approx(20 + STRETCH)
     assert outline[:, 1].min() == pytest.approx(20 - 10 * STRETCH)
     assert ellipse(CorrelationPoint("m", "M", side(50, None, None), side(20, 10, 21))) is None
+
+
+def test_every_model_looks_like_no_other():
+    assert len({(_colour(place), _marker(place)) for place in range(20)}) == 20
+
+
+def test_a_small_p_is_never_printed_as_0():
+    facts = {"benchmark": "both", "scorer": "aggregate", "model": "understanding_drawing",
+             "prompt": "all", "variant": "", "higher_is_better": True, "unit": "", "n": 7,
+             "n_valid": 7, "clusters": 0}  # fmt: skip
+    rows = [Summary(**facts, metric="pearson", value=1.0)]
+    rows.append(Summary(**facts, metric="pearson_p", value=2 / 5040))
+    spec = parse_figure("f.yaml", SPEC).panels[0]
+    assert correlation_panel(spec, "both", {}, rows).told == ("r = 1.00, p < 0.001",)
 
 
 def test_a_panel_without_models_says_so():

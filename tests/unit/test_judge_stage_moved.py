@@ -3,8 +3,9 @@
 import contextlib
 import json
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 
+import pyarrow.parquet as pq
 import pytest
 from cli_files import answer
 from fakes.anthropic import AnthropicFake
@@ -12,7 +13,7 @@ from fakes.billing import Scenario
 from fakes.google import GoogleFake
 from judged_checkout import POINTS, JudgedCheckout, N, Script, reply
 
-from gensight.digests import canonical_json
+from gensight.digests import canonical_json, digest_of
 from gensight.errors import RecordError
 from gensight.pixels.grid_text import stored_grid
 from gensight.records import Judgement, Prediction, RowFile, read_footer, write_rows
@@ -150,6 +151,36 @@ def test_a_ledger_that_was_lost_is_filled_from_the_judgements(checkout, fake):
     assert (row["answered"], row["to_ask"]) == (N, N)
     checkout.make()
     assert asked(fake) == N
+
+
+def of_the_version_before(path):
+    """Rewrite judgements as the version before wrote them: without a column, under its digest."""
+    told, table = read_footer(path), pq.read_table(path)
+    older = {**told.determinants, "stage_version": 1}
+    footer = replace(told, determinants=older, digest=digest_of(older))
+    table = table.drop_columns(["cut_replies"])
+    with pq.ParquetWriter(path, table.schema) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"gensight": canonical_json(asdict(footer))})
+
+
+def test_replies_in_a_file_of_an_older_version_are_never_paid_for_again(checkout, fake):
+    checkout.make()
+    of_the_version_before(JUDGED)
+    mark_built(JUDGED, read_footer(JUDGED).content)
+    shutil.rmtree(checkout.folder / "ledger")
+    assert checkout.judge_rows()["gemini_judge", "drawer"]["to_ask"] == 0
+    assert JUDGED in checkout.make() and asked(fake) == 0
+    assert read_footer(JUDGED).determinants["stage_version"] > 1
+    assert {row.status for row in checkout.judgements()} == {"ok"}
+
+
+def test_an_archive_of_an_older_version_is_taken_over_and_asks_nobody(checkout, fake):
+    of_the_version_before(JUDGED)
+    with pytest.raises(RecordError, match="stage_version is 1 in the file and 2 in the plan"):
+        checkout.make()
+    answer("archive", "adopt")
+    assert JUDGED in checkout.make() and asked(fake) == 0
 
 
 def test_another_grid_is_judged_and_the_others_are_not_asked_about(checkout, fake):

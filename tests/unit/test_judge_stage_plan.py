@@ -126,13 +126,22 @@ def test_a_judge_that_runs_in_a_job_costs_gpu_hours_and_no_money(folder):
     checkout.set_judge(models=["local", "served"])
     project = load_checkout()
     assert project.judges_at(*IN_A_JOB) == ["marker"] and project.judges_at("hosted") == []
-    both = 30 + project.models["served"].limits.runtime_minutes
-    assert needs_of_judge(project, "marker") == ("marker", 2, 20_000, both)
+    longest = max(30, project.models["served"].limits.runtime_minutes)
+    assert needs_of_judge(project, "marker") == ("marker", 2, 20_000, longest)
     row = checkout.judge_rows()["local", "drawer"]
     assert (row["provider"], row["usd"], row["to_ask"], row["gpu_hours"]) == (None, 0.0, N, 1.0)
     checkout.set_judge(models=["local", "gemini_judge"])
     with pytest.raises(SpecError, match=r"'local' judges in a job .* no key for 'gemini_judge'"):
         load_checkout()
+    # One's own server elsewhere asks for no key, and one job at a time waits for it.
+    there = {key: value for key, value in served.items() if key != "server"}
+    there["generation"] = {**served["generation"], "base_url": "http://127.0.0.1:9/v1"}
+    checkout.write("config/models/there.yaml", there)
+    checkout.set_judge(models=["local", "there"])
+    project = load_checkout()
+    assert (project.asks("there"), project.gpus("there")) == ("vllm", 0)
+    assert (project.asks("served"), project.gpus("served")) == (None, 1)
+    assert (project.asks("gemini_judge"), project.asks("local")) == ("google", None)
     checkout.set_judge(models=["local"])
     painter = {"adapter": "diffusers_depth", "generation": {"model": "a/b"}, "answers": "image"}
     checkout.write("config/models/local.yaml", {**LOCAL, **painter})

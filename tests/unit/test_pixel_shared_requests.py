@@ -280,6 +280,23 @@ def test_one_at_a_time_the_requests_are_those_of_a_benchmark_that_says_nothing(r
     assert not requests() & alone
 
 
+def test_what_came_later_stands_in_no_digest_where_it_says_nothing(road):
+    """Files of before are then still as planned."""
+
+    def determinants():
+        files = road.plan().files()
+        samples = files["results/samples/draw.parquet"].determinants["parameters"]
+        read = files["results/predictions/drawer/draw/grid_8/grid.parquet"].determinants
+        return samples, read
+
+    samples, read = determinants()
+    assert "font_sha256" not in samples and "font" in samples and read["shares_latency"]
+    road.edit(DRAW, samples_per_request=1)
+    assert "shares_latency" not in determinants()[1]
+    road.edit(DRAW, dataset__parameters__font_sha256="0" * 64)
+    assert determinants()[0]["font_sha256"] == "0" * 64
+
+
 # -- what is refused
 
 

@@ -5,7 +5,8 @@ import os
 import pytest
 from pretend_driver import GPU, put
 
-from gensight.runner.gpu_memory import LOOK_EVERY_S, Held, HeldMemory, held_by
+from gensight.runner import gpu_memory
+from gensight.runner.gpu_memory import LOOK_EVERY_S, Held, HeldMemory, NoDriverError, held_by
 
 MIB_GB = 2**20 / 1e9
 
@@ -59,7 +60,20 @@ def test_what_nobody_tells_is_not_known(tmp_path, monkeypatch, script):
 
 def test_without_a_driver_nothing_is_known(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert held_by({os.getpid()}) == Held()
+    with pytest.raises(NoDriverError):
+        held_by({os.getpid()})
+    assert HeldMemory(lambda: {os.getpid()}).read() == Held()
+
+
+def test_a_driver_that_hangs_is_asked_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(gpu_memory, "TIMEOUT_S", 0.2)
+    looks = put(tmp_path, monkeypatch, "exec sleep 30")
+    clock = Clock()
+    memory = HeldMemory(lambda: {10}, clock)
+    for now in (0, 2 * LOOK_EVERY_S):
+        clock.now = now
+        assert memory.read() == Held()
+    assert looks.read_text().count("look") == 1
 
 
 def test_the_driver_is_asked_now_and_then(tmp_path, monkeypatch):

@@ -79,11 +79,22 @@ def test_less_than_two_numbers_are_no_scale(rows):
     assert "cellcolor" not in render_tex(table) and "hades" not in " ".join(table.notes)
 
 
+def test_a_family_has_one_direction():
+    rows = [summary(m, v) for m, v in (("alpha", 0.2), ("beta", 0.4))]
+    rows += [
+        summary(m, v, benchmark="photographs", higher_is_better=False)
+        for m, v in (("alpha", 0.2), ("beta", 0.4))
+    ]
+    with pytest.raises(SpecError, match=r"shade: gIoU \(gIoU, other\): more is better in some"):
+        build(rows, spec([SHADED, OTHER]))
+
+
 @pytest.mark.parametrize(
     ("stated", "told"),
     [
         ({"IoU": {"white": 0, "blue": 1}}, "no column has shade: IoU"),
         ({"gIoU": {"white": 1, "blue": 1}}, "a scale has two ends"),
+        ({"gIoU": {"white": float("inf"), "blue": 1}}, "white"),
     ],
 )
 def test_a_scale_is_of_some_columns_and_has_two_ends(stated, told):

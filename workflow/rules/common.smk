@@ -1,9 +1,12 @@
 """Helpers of every rules file: the specs, the plan, and what each rule needs from them."""
 
+import os
 import sys
 from pathlib import Path
 
+import gensight
 from gensight import freshness
+from gensight.doorway import PLANNED_WITH
 from gensight.errors import GensightError
 from gensight.plan import Plan
 from gensight.slurm.jobs import needs_of_encoder, needs_of_judge, needs_of_model
@@ -13,6 +16,9 @@ from gensight.specs.project import leave, load_or_exit
 from gensight.specs.protocols import PROVIDERS
 
 project = load_or_exit(config, Path.cwd())
+
+# Scripts of rules with environments of their own check that they run what was planned with.
+os.environ[PLANNED_WITH] = str(Path(gensight.__file__).resolve().parent)
 
 # One job per provider at a time: a second one would only wait for the first one's lock.
 for provider in PROVIDERS:
@@ -91,7 +97,7 @@ def provider_slots(provider):
     """Return a resource function: one slot of the provider for each of its models' jobs."""
 
     def slots(wildcards):
-        return int(project.models[wildcards.model].provider == provider)
+        return int(project.asks(wildcards.model) == provider)
 
     return slots
 
@@ -101,7 +107,7 @@ def judge_slots(provider):
 
     def slots(wildcards):
         judging = project.judges[wildcards.judge].models
-        return int(any(project.models[name].provider == provider for name in judging))
+        return int(any(project.asks(name) == provider for name in judging))
 
     return slots
 

@@ -64,6 +64,7 @@ rule generate_local:
     conda:
         "../../envs/models.yaml"
     resources:
+        **{f"{name}_slots": provider_slots(name) for name in PROVIDERS},
         **machine_of("generate_local", needs_by("model", needs_of_model)),
     params:
         determinants=determinants_of(GENERATIONS),

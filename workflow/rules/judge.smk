@@ -46,6 +46,7 @@ rule judge_local:
     conda:
         "../../envs/models.yaml"
     resources:
+        **{f"{name}_slots": judge_slots(name) for name in PROVIDERS},
         **machine_of("judge_local", needs_by("judge", needs_of_judge)),
     params:
         determinants=determinants_of(JUDGEMENTS),

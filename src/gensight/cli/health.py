@@ -9,6 +9,7 @@ import os
 import platform
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -31,6 +32,7 @@ from gensight.plan.cells import Cells
 from gensight.providers.keys import find_key
 from gensight.runner.parking import parked_lines
 from gensight.specs import declared
+from gensight.specs.base import read_yaml
 from gensight.specs.project import Project, load_project
 from gensight.specs.protocols import PROTOCOLS
 
@@ -65,7 +67,7 @@ class Health:
 
 def examine(root: Path, configfiles: Sequence[str] = ()) -> Health:
     """Look at the installation and, below `root`, at the checkout and the run of its config."""
-    health = Health(place=configfiles[-1]) if configfiles else Health()
+    health = Health("this run", _listing(configfiles)) if configfiles else Health()
     health.facts["versions"] = _versions(health)
     health.facts["extras"] = {name: _extra(*names) for name, names in EXTRAS.items()}
     health.facts["api_keys"] = _api_keys(health)
@@ -91,6 +93,15 @@ def examine(root: Path, configfiles: Sequence[str] = ()) -> Health:
     health.facts["benchmarks"] = _benchmarks(project, health)
     health.facts["folders"] = _folders(root, project, health)
     return health
+
+
+def _listing(configfiles: Sequence[str]) -> str:
+    """Return the file of those merged that lists the models of the run, or the last one."""
+    for name in reversed(configfiles):
+        with suppress(GensightError):  # told where the config is loaded
+            if (read_yaml(Path(name)).get("run") or {}).get("models"):
+                return name
+    return configfiles[-1]
 
 
 def _versions(health: Health) -> dict[str, str | None]:

@@ -30,7 +30,7 @@ from gensight.extractors._reading import resolve
 from gensight.pixels.grid_text import Verdict, Verdicts, read_grid
 from gensight.pixels.palette_grid import PaletteGrid
 
-VERSION = 2
+VERSION = 1
 
 DEFAULTS: dict[str, Any] = {"variants": ["strict", "lenient"], "size": None, "shape": None}
 CHOICES = {"variants": ["strict", "lenient"], "shape": [None, "grid", "images"]}

@@ -32,6 +32,8 @@ LEGEND_COLUMNS = 5
 #: point of chi squared with two degrees of freedom, over the 97.5 % point of the normal.
 STRETCH = math.sqrt(-2 * math.log(0.05)) / 1.959964
 CORNERS = 200
+#: A p that three decimals would print as 0.
+LEAST_P = 0.0005
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ def _told(facts: Mapping[str, Summary]) -> Iterable[str]:
         interval = ""
         if row.interval_low is not None and row.interval_high is not None:
             interval = f" [{row.interval_low:.2f}, {row.interval_high:.2f}]"
-        yield f"{sign} = {row.value:.2f}{interval}, p = {p.value:.3f}"
+        told = "p < 0.001" if p.value < LEAST_P else f"p = {p.value:.3f}"
+        yield f"{sign} = {row.value:.2f}{interval}, {told}"
 
 
 def draw_correlations(spec: CorrelationFigureSpec, panels: Sequence[CorrelationPanel]) -> Figure:
@@ -185,7 +188,8 @@ def _colour(place: int) -> str:
 
 
 def _marker(place: int) -> str:
-    return MARKERS[place % len(MARKERS)]
+    # Beyond the last colour the pairs of colour and mark are others.
+    return MARKERS[(place + place // len(COLOURS)) % len(MARKERS)]
 
 
 def _draw_legend(

@@ -144,7 +144,8 @@ class Adapter(Protocol):
     """An opened model. `fit_digest` is the sha256 of what it was fitted on, "" if nothing.
 
     One that started a process or holds a connection also has `close()`; one that starts its process
-    again after a failure has `restarts`, how often it did, for a new process has to warm up.
+    again after a failure has `restarts`, how often it did, for a new process has to warm up; one
+    that adds to a reply what takes time to find out has `completed(reply)`, called off the clock.
     """
 
     fit_digest: str

@@ -58,22 +58,27 @@ class Determinants(Cells):
         if parameters.get("seed") == "fresh":
             parameters["seed"] = fresh_seed(self.project.ledger, benchmark)
         module = spec.dataset.module
-        resources = declared.constants("datasets", module).get("RESOURCES", ())
-        if self.run.twin and "twin" in declared.constants("datasets", module).get("DEFAULTS", {}):
+        constants = declared.constants("datasets", module)
+        resources = constants.get("RESOURCES", ())
+        if self.run.twin and "twin" in constants.get("DEFAULTS", {}):
             parameters["twin"] = True
+        merged = declared.merged(
+            f"config/benchmarks/{benchmark}.yaml",
+            "dataset.parameters",
+            "datasets",
+            module,
+            parameters,
+        )
+        for key in constants.get("CAME_LATER", ()):
+            if merged[key] == constants["DEFAULTS"][key]:
+                del merged[key]
         return {
             **stage_of("samples"),
             "benchmark": benchmark,
             "task": spec.task,
             "dataset": module,
             "dataset_version": version_of("datasets", module),
-            "parameters": declared.merged(
-                f"config/benchmarks/{benchmark}.yaml",
-                "dataset.parameters",
-                "datasets",
-                module,
-                parameters,
-            ),
+            "parameters": merged,
             "manifest": self._manifest(benchmark),
             **({"resources": self._hashes(resources)} if resources else {}),
             "n": self.project.n(benchmark),
@@ -167,9 +172,13 @@ class Determinants(Cells):
         """Return what determines a cell's predictions of one reading."""
         scorers = self.project.benchmarks[cell.benchmark].scorers.values()
         scorer = next(s for s in scorers if s.file == reading)
+        generations = self.generations(cell)
+        # Said where it matters alone: what was read before of one sample a request still fits.
+        together = "samples_per_request" in generations["requests"]
         return {
             **stage_of("predictions"),
-            "generations": self.generations(cell),
+            **({"shares_latency": True} if together else {}),
+            "generations": generations,
             "extractor": scorer.extractor,
             "extractor_version": version_of("extractors", scorer.extractor),
             "uses": _used("extractors", scorer.extractor),

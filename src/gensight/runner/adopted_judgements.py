@@ -7,16 +7,17 @@ What of it answers is kept as every adopted reply is, in one file for each model
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gensight.digests import canonical_json, digest_of
+from gensight.errors import RecordError
 from gensight.footers import read_footer
 from gensight.runner.adoption import adopted_folder
 
 if TYPE_CHECKING:
-    from gensight.records import Generation, Judgement
+    from gensight.records import Generation
 
 #: The columns of a judgement that its reply has, too; and those before it that were cut.
 SHARED = ("request_key", "text", "answered_model", "latency_s", "cost_usd", "usage")
@@ -37,12 +38,10 @@ def cut_keys(told: str | None) -> list[str]:
 def answered_by_judges(judgements: Path) -> dict[str, set[str]]:
     """Return the keys that a file of judgements has answers to, by judging model."""
     from gensight.outcomes import MODEL_OUTCOMES
-    from gensight.records import Judgement, RowFile
 
-    file = RowFile(judgements, Judgement)
     names = ("judge_model", "request_key", "judge_outcome", "cut_replies")
     found: dict[str, set[str]] = {}
-    for model, key, outcome, cut in zip(*map(file.column, names), strict=True):
+    for model, key, outcome, cut in zip(*_columns(judgements, names), strict=True):
         known = found.setdefault(model, set())
         known.update(cut_keys(cut), [key] if outcome in MODEL_OUTCOMES else [])
     return {model: keys for model, keys in found.items() if keys}
@@ -79,29 +78,52 @@ def adopt_judgements(ledger: Path, judgements: Path) -> None:
 
 def _replies(judgements: Path, model: str, keys: set[str]) -> Iterator[Generation]:
     """Yield the replies of a model, each once."""
-    from gensight.records import Judgement, RowFile
-
+    names = ("sample_id", "judge_model", "judge_outcome", "cut_replies", *SHARED)
     left = set(keys)
-    for row in RowFile(judgements, Judgement):
-        if row.judge_model == model:
+    for values in zip(*_columns(judgements, names), strict=True):
+        row = dict(zip(names, values, strict=True))
+        if row["judge_model"] == model:
             for reply in _replies_of(row):
                 if reply.request_key in left:
                     left.remove(reply.request_key)
                     yield reply
 
 
-def _replies_of(row: Judgement) -> Iterator[Generation]:
+def _columns(judgements: Path, names: Sequence[str]) -> list[list[Any]]:
+    """Return columns of a file of judgements, also of an older version: what was paid for counts.
+
+    A column that it does not have yet is None in all of its rows.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from gensight.footers import rebuild_command
+
+    footer = read_footer(judgements)
+    try:
+        file = pq.ParquetFile(judgements, page_checksum_verification=True)
+        there = [name for name in names if name in file.schema_arrow.names]
+        read = file.read(columns=there).to_pydict()
+    except (pa.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split(".")[0].split())
+        raise RecordError(
+            f"{judgements}: cannot be read ({reason}); {rebuild_command(judgements)}"
+        ) from None
+    return [read.get(name, [None] * footer.rows) for name in names]
+
+
+def _replies_of(row: Mapping[str, Any]) -> Iterator[Generation]:
     """Yield what the runner keeps of a judgement: its replies, and nothing of what it is about."""
     from gensight.outcomes import Outcome
     from gensight.records import Generation
 
-    last = {name: getattr(row, name) for name in SHARED}
-    cut = [] if row.cut_replies is None else json.loads(row.cut_replies)
-    ends = [*((one, str(Outcome.TRUNCATED)) for one in cut), (last, row.judge_outcome)]
+    last = {name: row[name] for name in SHARED}
+    cut = [] if row["cut_replies"] is None else json.loads(row["cut_replies"])
+    ends = [*((one, str(Outcome.TRUNCATED)) for one in cut), (last, row["judge_outcome"])]
     for reply, outcome in ends:
         yield Generation(
             request_id="",
-            sample_ids=[row.sample_id],
+            sample_ids=[row["sample_id"]],
             rank=0,
             turn=0,
             final=True,

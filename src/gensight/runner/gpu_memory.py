@@ -29,32 +29,45 @@ class Held:
     device: str | None = None
 
 
+class NoDriverError(Exception):
+    """There is no `nvidia-smi`, or it hangs."""
+
+
 class HeldMemory:
     """The GPU memory of processes, looked up now and then; `read` may be called by many threads.
 
-    `processes` returns the ids of those that count.
+    `processes` returns the ids of those that count. A driver that is not there, or hangs, is not
+    asked again.
     """
 
     def __init__(self, processes: Callable[[], Set[int]], clock: Clock | None = None) -> None:
         self._processes, self._clock = processes, clock or SystemClock()
         self._guard = threading.Lock()
         self._looked_at: float | None = None
-        self._found = Held()
+        self._found, self._has_driver = Held(), True
 
     def read(self) -> Held:
         """Return what they hold, at most `LOOK_EVERY_S` seconds ago."""
         with self._guard:
             now = self._clock.monotonic()
-            if self._looked_at is None or now - self._looked_at >= LOOK_EVERY_S:
-                self._found, self._looked_at = held_by(self._processes()), now
+            is_due = self._looked_at is None or now - self._looked_at >= LOOK_EVERY_S
+            if is_due and self._has_driver:
+                self._looked_at = now
+                try:
+                    self._found = held_by(self._processes())
+                except NoDriverError:
+                    self._found, self._has_driver = Held(), False
             return self._found
 
 
 def held_by(processes: Set[int]) -> Held:
     """Return what processes hold now.
 
-    Not known where there is no driver, it does not answer, it knows none of the processes (they do
-    not use a GPU, or run under other ids in a container), or it tells no number of one of them.
+    Not known where the driver fails, knows none of the processes (they do not use a GPU, or run
+    under other ids in a container), or tells no number of one of them.
+
+    Raises:
+        NoDriverError: nobody can be asked.
     """
     rows = [row for row in _rows() if row[0] in processes]
     if not rows:
@@ -72,7 +85,9 @@ def _rows() -> Iterator[tuple[int, int | None, str]]:
         told = subprocess.run(
             [*QUERY, FORMAT], capture_output=True, text=True, timeout=TIMEOUT_S, check=True
         ).stdout
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoDriverError(str(error)) from None
+    except subprocess.SubprocessError:
         return
     for line in told.splitlines():
         pid, used, name = [*(word.strip() for word in line.split(",", 2)), "", ""][:3]

@@ -79,7 +79,9 @@ class HereAsker:
             reply = self._adapter.answer(question.turn)
         except Exception as error:
             return self._failed(question, error)
-        return self._kept(question, reply, self._clock.monotonic() - started)
+        latency_s = self._clock.monotonic() - started
+        complete = getattr(self._adapter, "completed", None)
+        return self._kept(question, complete(reply) if complete else reply, latency_s)
 
     def _opened(self) -> Adapter:
         try:

@@ -77,11 +77,13 @@ class _AtServer:
 
     def answer(self, turn: Turn) -> Reply:
         try:
-            reply = self.adapter.answer(turn)
+            return self.adapter.answer(turn)
         except Exception:
             if self.server is not None:
                 self.server.check()
             raise
+
+    def completed(self, reply: Reply) -> Reply:
         own_gb = reply.peak_memory_gb
         held_gb = None if self.server is None else self.server.held().memory_gb
         is_known = own_gb is not None and held_gb is not None

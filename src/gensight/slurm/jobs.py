@@ -31,7 +31,11 @@ def needs_of_encoder(project: Project, encoder: str) -> JobNeeds:
 
 
 def needs_of_judge(project: Project, judge: str) -> JobNeeds:
-    """Return what a job takes in which a judge's models are asked, one after another."""
+    """Return what a job takes in which a judge's models are asked: the most of each.
+
+    They are asked one after another, and a panel may need longer than any of them: then the next
+    attempt goes on where the time ran out, and has more.
+    """
     needs: Sequence[JobNeeds] = [
         needs_of_model(project, name) for name in project.judges[judge].models
     ]
@@ -39,5 +43,5 @@ def needs_of_judge(project: Project, judge: str) -> JobNeeds:
         judge,
         gpus=max(one.gpus for one in needs),
         memory_mb=max(one.memory_mb for one in needs),
-        runtime_minutes=sum(one.runtime_minutes for one in needs),
+        runtime_minutes=max(one.runtime_minutes for one in needs),
     )

@@ -20,7 +20,13 @@ class AxisSpec(Spec):
 
     def number(self) -> MetricPanelSpec:
         """Return the number of the axis, as panels of curves name theirs."""
-        return number_of(self.aggregate, self.row, self.label)
+        return MetricPanelSpec(
+            benchmark=self.aggregate,
+            prompt="all",
+            scorer="aggregate",
+            metric=self.row,
+            label=self.label,
+        )
 
 
 class CorrelationPanelSpec(Spec):
@@ -61,10 +67,3 @@ class CorrelationFigureSpec(FigureSpec):
     def model_names(self) -> list[str]:
         """Return no names: the models are those of the correlation."""
         return []
-
-
-def number_of(aggregate: str, row: str, label: str) -> MetricPanelSpec:
-    """Return a row of an aggregate, as panels of curves name their numbers."""
-    return MetricPanelSpec(
-        benchmark=aggregate, prompt="all", scorer="aggregate", metric=row, label=label
-    )

@@ -10,6 +10,7 @@ from gensight.specs.benchmark import BenchmarkSpec, ScorerSpec, SourceSpec
 from gensight.specs.figures import FigureSpec
 from gensight.specs.judge import JudgeSpec
 from gensight.specs.prompt import PromptSpec
+from gensight.specs.protocols import OWN_SERVER
 from gensight.specs.tables import TableSpec
 from gensight.specs.words import refuse_unknown
 
@@ -223,7 +224,11 @@ def check_judge(file: str, judge: JudgeSpec, project: Project) -> None:
             )
     kinds = {name: project.models[name].kind for name in judge.models}
     own = [name for name, kind in kinds.items() if kind in IN_A_JOB]
-    hosted = [name for name, kind in kinds.items() if kind == "hosted"]
+    hosted = [
+        name
+        for name, kind in kinds.items()
+        if kind == "hosted" and project.models[name].provider != OWN_SERVER
+    ]
     if own and hosted:
         raise SpecError(
             f"{file}: models: '{own[0]}' judges in a job of its own machine, which has no key for "

@@ -87,13 +87,19 @@ class Project:
             return False
         return len(asked.turns) == 1 if spec.prompts is None else prompt in spec.prompts
 
+    def asks(self, model: str) -> str | None:
+        """Return the provider that a model's jobs ask under its lock, one at a time; None: none.
+
+        A server that a job starts is nobody else's, and the job waits for nobody.
+        """
+        spec, endpoints = self.models[model], self.config.endpoints
+        names = [name for name in (model, spec.provider) if name is not None]
+        starts = spec.server is not None and not any(endpoints.get(name) for name in names)
+        return None if starts else spec.provider
+
     def gpus(self, model: str) -> int:
         """Return the GPUs of a model's job: none where all it does is to ask a server elsewhere."""
-        spec, endpoints = self.models[model], self.config.endpoints
-        only_asks = spec.provider is not None
-        names = (model, spec.provider)
-        starts = spec.server is not None and not any(endpoints.get(name) for name in names if name)
-        return 0 if only_asks and not starts else spec.limits.gpu
+        return 0 if self.asks(model) is not None else self.models[model].limits.gpu
 
     def judges_at(self, *kinds: str) -> list[str]:
         """Return the judges one of whose models runs at one of these kinds of place."""

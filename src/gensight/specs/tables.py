@@ -131,8 +131,8 @@ class RowsSpec(Spec):
 class ShadeSpec(Spec):
     """The ends of a scale of shades, in printed units: the numbers of white and of blue."""
 
-    white: float
-    blue: float
+    white: float = Field(allow_inf_nan=False)
+    blue: float = Field(allow_inf_nan=False)
 
     @model_validator(mode="after")
     def _has_two_ends(self) -> ShadeSpec:

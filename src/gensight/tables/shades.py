@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from gensight.errors import SpecError
 from gensight.specs.tables import ShadeSpec
 from gensight.tables.cells import COMPETING_ROLES, Cell, Column, Group, Row
 
@@ -25,7 +26,12 @@ def shaded(
 
     A family with less than two distinct numbers on a scale is not shaded. Where lower is better,
     the lowest number is blue.
+
+    Raises:
+        SpecError: more is better in one column of a family, and less in another.
     """
+    for family in families(columns):
+        _refuse_both_directions(columns, family)
     rows = [row for group in groups for row in group.rows]
     ends = {
         (family, is_published): _ends(rows, columns, family, is_published, stated.get(family))
@@ -52,6 +58,16 @@ def colour(shade: float) -> str:
     """
     mixed = (white + (blue - white) * shade for white, blue in zip(WHITE, BLUE, strict=True))
     return "".join(f"{round(channel):02X}" for channel in mixed)
+
+
+def _refuse_both_directions(columns: Sequence[Column], family: str) -> None:
+    of_family = [column for column in columns if column.spec.shade == family]
+    directions = {column.higher_is_better for column in of_family} - {None}
+    if len(directions) > 1:
+        raise SpecError(
+            f"columns with shade: {family} ({', '.join(c.header for c in of_family)}): more is "
+            f"better in some and less in others; give them names of their own"
+        )
 
 
 def _ends(

@@ -29,6 +29,8 @@ DEFAULTS = {
     "font": None,
     "font_sha256": None,
 }
+#: Keys that came later: at their default they stand in no digest, so that old files still fit.
+CAME_LATER = ["font_sha256"]
 CHOICES = {
     "task": ["text_to_pixel", "image_to_pixel", "pixel_understanding"],
     "drawings": ["own", "emoji"],
