@@ -71,6 +71,7 @@ class HereAsker:
         # Opened before the clock starts: loading weights is no part of an answer's time.
         if self._adapter is None:
             self._adapter = self._opened()
+            self._restarts = self._answered_since_start = 0
         if self._place is not None:  # whatever ends the job, its log says what it was at
             print(f"asking {question.sample_id}", flush=True)
         self._notice_restart(self._adapter)
