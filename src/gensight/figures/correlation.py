@@ -21,13 +21,12 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import MaxNLocator
 
 from gensight.figures import style
-from gensight.figures.size_curves import COLOURS, MARKERS
+from gensight.figures.size_curves import COLOURS, MARKERS, draw_legend, legend_height_in
 from gensight.records import Summary
 from gensight.specs.correlation_figure import AxisSpec, CorrelationFigureSpec, CorrelationPanelSpec
 
 # Inches, chosen by eye.
-PANEL_IN, LEFT_IN, RIGHT_IN, BOTTOM_IN, NAMES_IN, LEGEND_LINE_IN = 2.6, 0.42, 0.1, 0.4, 0.46, 0.15
-LEGEND_COLUMNS = 5
+PANEL_IN, LEFT_IN, RIGHT_IN, BOTTOM_IN, NAMES_IN = 2.6, 0.42, 0.1, 0.4, 0.46
 #: From the half of a 95 % interval to that of a 95 % ellipse of two numbers: the root of the 95 %
 #: point of chi squared with two degrees of freedom, over the 97.5 % point of the normal.
 STRETCH = math.sqrt(-2 * math.log(0.05)) / 1.959964
@@ -118,7 +117,7 @@ def draw_correlations(spec: CorrelationFigureSpec, panels: Sequence[CorrelationP
     labels = {point.model: point.label for panel in panels for point in panel.points}
     places = {model: place for place, model in enumerate(sorted(labels))}
     told = style.heading_lines(spec.caption)
-    legend_in = LEGEND_LINE_IN * -(-len(labels) // LEGEND_COLUMNS)
+    legend_in = legend_height_in(len(labels))
     head_in = style.TITLE_IN + style.LINE_IN * len(told) + legend_in + 0.04
     height_in = head_in + NAMES_IN + PANEL_IN + BOTTOM_IN
     with style.figure_style():
@@ -195,8 +194,6 @@ def _marker(place: int) -> str:
 def _draw_legend(
     figure: Figure, labels: Mapping[str, str], places: Mapping[str, int], top_in: float
 ) -> None:
-    if not labels:
-        return
     handles = [
         Line2D(
             [],
@@ -209,14 +206,4 @@ def _draw_legend(
         )
         for model, place in places.items()
     ]
-    figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0.0, 1 - (top_in - 0.04) / figure.get_figheight()),
-        ncols=min(LEGEND_COLUMNS, len(handles)),
-        frameon=False,
-        fontsize=6.5,
-        columnspacing=1.6,
-        handletextpad=0.4,
-        borderaxespad=0.2,
-    )
+    draw_legend(figure, handles, top_in, handletextpad=0.4)

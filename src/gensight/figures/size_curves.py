@@ -111,7 +111,7 @@ def draw_size_curves(spec: SizeCurvesSpec, lines: Sequence[Sequence[SizeLine]]) 
     down = -(-len(spec.panels) // across)
     shown = {line.place: line for panel in lines for line in panel}
     told = style.heading_lines(spec.caption)
-    legend_in = LEGEND_LINE_IN * -(-len(shown) // LEGEND_COLUMNS)
+    legend_in = legend_height_in(len(shown))
     head_in = style.TITLE_IN + style.LINE_IN * len(told) + legend_in + 0.04
     height_in = head_in + down * (NAMES_IN + PANEL_IN + BOTTOM_IN)
     with style.figure_style():
@@ -196,21 +196,30 @@ def _marker(line: SizeLine) -> str:
 
 
 def _draw_legend(figure: Figure, lines: Sequence[SizeLine], top_in: float) -> None:
-    if not lines:
-        return
     handles = [
         Line2D([], [], marker=_marker(line), markersize=3.4, label=line.label, **_look(line.place))
         for line in lines
     ]
+    draw_legend(figure, handles, top_in, handlelength=2.4, labelspacing=0.35)
+
+
+def legend_height_in(entries: int) -> float:
+    """Return the height of a legend of so many entries."""
+    return LEGEND_LINE_IN * -(-entries // LEGEND_COLUMNS)
+
+
+def draw_legend(figure: Figure, handles: Sequence[Line2D], top_in: float, **spaces: float) -> None:
+    """Write a legend over the whole width, `top_in` below the top; none without entries."""
+    if not handles:
+        return
     figure.legend(
         handles=handles,
         loc="upper left",
         bbox_to_anchor=(0.0, 1 - (top_in - 0.04) / figure.get_figheight()),
-        ncols=min(LEGEND_COLUMNS, len(lines)),
+        ncols=min(LEGEND_COLUMNS, len(handles)),
         frameon=False,
         fontsize=6.5,
-        handlelength=2.4,
         columnspacing=1.6,
-        labelspacing=0.35,
         borderaxespad=0.2,
+        **spaces,
     )
