@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gensight import published
 from gensight.errors import RecordError, SpecError
+from gensight.plan import Plan
 from gensight.specs.base import load_spec, parse
+from gensight.specs.project import load_project
 from gensight.specs.tables import TableSpec
-from gensight.stages.tabulate import tabulate
+from gensight.stages.tabulate import _as_printed, tabulate
 from gensight.tables import (
     RunFacts,
     build_listing,
@@ -69,6 +72,58 @@ def test_settings_stand_as_the_paper_prints_them():
             assert shown[0] == by_metric["temperature"] and {shown[1]} == reasoning
             assert shown[2:] == [by_metric["max_output_tokens"], by_metric["samples_per_item"]]
     assert ["Gemini 3.6 Flash", "0.7", "default", "32768", "1"] in texts(table)
+
+
+def run_of(how="hide"):
+    run = {"name": "r", "models": ["gpt_6_astra", "seed_2_1_pro", "deepseek_v4_pro", "drawer",
+                                   "gemini_3_8_flash"],
+           "benchmarks": ["icons_t2p"], "prompts": ["grid_16"], "tables": ["pixelbench_table_18"],
+           "published": how}  # fmt: skip
+    return Plan(load_project({"run": run}, ROOT))
+
+
+def settings_table(how, folder, monkeypatch):
+    """Return the lines of Table 18 of a run, by block and model."""
+    monkeypatch.chdir(ROOT)
+    output = folder / f"{how}.tex"
+    tabulate([], str(output), run_of(how).table("pixelbench_table_18"))
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in csv.DictReader(output.with_suffix(".csv").read_text().splitlines()):
+        found.setdefault((row["group"], row["label"]), []).append(row["printed"])
+    return found, output.with_suffix(".md").read_text()
+
+
+def test_a_measured_run_says_what_it_sends_beside_what_the_paper_prints(tmp_path, monkeypatch):
+    found, text = settings_table("hide", tmp_path, monkeypatch)
+    block = next(group for group, label in found if label == "DeepSeek V4 Pro")
+    told = {label: cells for (group, label), cells in found.items() if group == block}
+    nothing = "not sent"
+    assert told["GPT-6 Astra"][:7] == [
+        nothing,
+        "1.0",
+        nothing,
+        "default",
+        "32768",
+        "32768",
+        "65536",
+    ]
+    assert told["Seed-2.1 Pro"][:4] == ["0.7", "0.7", "enabled, 2500 tokens", "2500 tokens"]
+    assert "Drawer" not in str(found), "a model that nobody asks over an API has no such settings"
+    # It reads no pictures, and so draws none from them.
+    assert sum(label == "DeepSeek V4 Pro" for _, label in found) == 1
+    printed, text = settings_table("only", tmp_path, monkeypatch)
+    assert "nothing here was measured" in text and len(printed) == 13
+    assert {tuple(cells) for (_, label), cells in printed.items() if label == "GPT-6 Astra"} == {
+        ("1.0", "default", "32768", "1")
+    }
+
+
+def test_what_is_sent_determines_the_table():
+    plan = run_of()
+    spec = plan.project.models["gpt_6_astra"]
+    warm = spec.model_copy(update={"generation": {**spec.generation, "temperature": 0.5}})
+    changed = replace(plan.project, models={**plan.project.models, "gpt_6_astra": warm})
+    assert Plan(changed).table("pixelbench_table_18") != plan.table("pixelbench_table_18")
 
 
 @pytest.mark.parametrize(("printed_in", "most"), [("20", 9), ("21", None)])
@@ -158,6 +213,7 @@ def test_the_stage_writes_a_listing_in_all_three_formats(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("number", "entries"), [(18, 13), (19, 100), (20, 271), (21, 229)])
 def test_the_shipped_listings_hold_every_entry_of_the_paper(number, entries):
     table = load_spec(ROOT / f"config/tables/pixelbench_table_{number}.yaml", TableSpec)
+    table = _as_printed(table)
     lines = texts(build_listing(table, read_entries(table, ROOT), FACTS))
     assert sum(bool(text) for line in lines for text in line) == entries * (
         5 if number == 18 else 1

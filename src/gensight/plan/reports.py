@@ -9,6 +9,7 @@ from gensight.digests import digest_of, digest_of_bytes
 from gensight.licences import LICENCES, may_show
 from gensight.plan.determinants import Determinants, native_fit, stage_of
 from gensight.plan.protocol import told_protocol
+from gensight.plan.sent import sent_settings
 from gensight.specs.figures import FigureSpec
 from gensight.specs.protocols import PROTOCOLS
 from gensight.specs.tables import TableSpec
@@ -29,6 +30,9 @@ class ReportDeterminants(Determinants):
         }
         if spec.listing is not None:
             found["listed"] = digest_of_bytes(self._resource(spec.listed_file))
+            if spec.listing.sent and spec.published and self.run.published != "only":
+                paper = spec.published.paper
+                found["sent"] = sent_settings(self.project, spec.listing.sent, paper)
         return found
 
     def _published(self, spec: TableSpec) -> dict[str, Any] | None:

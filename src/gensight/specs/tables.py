@@ -8,6 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from gensight.specs.base import NAME_PATTERN, Names, NumberSpec, Spec
 from gensight.specs.model import Paper
+from gensight.specs.prompt import Task
 
 Statistic = Literal["value", "valid_only", "common_valid", "coverage", "format_valid", "gain"]
 
@@ -189,8 +190,15 @@ class ListingSpec(Spec):
     the field by which they form blocks. Each entry is a row that begins with `label` and has
     `columns`; or, with `across`, so many stand side by side, filled from top to bottom, as `entry`
     words them.
+
+    With `sent`, tasks by the name of their block, the entries are the run's hosted models with what
+    they are sent (`temperature`, `reasoning`, `max_output_tokens`, `longer`: the lengths that a cut
+    answer is asked again with, `samples_per_item`), and beside it what the printed table says, as
+    `printed_` and the field's name. A run that prints the paper's numbers alone leaves out what
+    that has not.
     """
 
+    sent: dict[str, Task] = Field(default_factory=dict)
     file: str | None = Field(default=None, pattern=r"^resources/[a-z0-9_/]+\.csv$")
     where: dict[str, str] = Field(default_factory=dict)
     order: Literal["file", "length"] = "file"

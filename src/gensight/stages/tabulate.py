@@ -25,6 +25,7 @@ from gensight.tables import (
     render_tex,
 )
 from gensight.tables.citations import Citations
+from gensight.tables.listing import PRINTED
 
 
 def tabulate(summaries: Sequence[str], output: str, determinants: Mapping[str, Any]) -> None:
@@ -42,7 +43,7 @@ def tabulate(summaries: Sequence[str], output: str, determinants: Mapping[str, A
         name=plan["run"], mark=_mark(summaries, plan), protocol=tuple(plan["protocol"])
     )
     if spec.listing is not None:
-        table = build_listing(spec, read_entries(spec, Path.cwd()), facts)
+        table = build_listing(spec, read_entries(spec, Path.cwd(), plan.get("sent")), facts)
     else:
         table = _built(spec, rows, facts, plan)
     tex = Path(output)
@@ -83,7 +84,12 @@ def _as_printed(spec: TableSpec) -> TableSpec:
         return spec
     paper = {"probegen": "ProbeGen", "genius": "GENIUS", "pixelbench": "PixelBench"}[cited.paper]
     caption = f"As {paper} prints it in its Table {cited.table}; nothing here was measured."
-    return spec.model_copy(update={"caption": caption, "notes": []})
+    listing = spec.listing
+    if listing is not None and listing.sent:
+        ours = ("longer", *(c.field for c in listing.columns if c.field.startswith(PRINTED)))
+        columns = [column for column in listing.columns if column.field not in ours]
+        listing = listing.model_copy(update={"columns": columns})
+    return spec.model_copy(update={"caption": caption, "notes": [], "listing": listing})
 
 
 def _citations(spec: TableSpec, plan: Mapping[str, Any]) -> Citations | None:

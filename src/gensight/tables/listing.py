@@ -15,10 +15,17 @@ from gensight.tables.notes import table_notes
 
 Entry = Mapping[str, str]
 EMPTY = Cell(kind="text")
+#: Before the name of a field: what the paper prints of it.
+PRINTED = "printed_"
 
 
-def read_entries(spec: TableSpec, root: Path) -> list[dict[str, str]]:
+def read_entries(
+    spec: TableSpec, root: Path, sent: Sequence[Entry] | None = None
+) -> list[dict[str, str]]:
     """Return the entries of a table's listing: rows of a CSV file, or models of a printed table.
+
+    `sent` are the run's own models with what they are sent; then the print stands beside each, and
+    a model that is not in print has none.
 
     Raises:
         RecordError: the file cannot be read.
@@ -27,7 +34,8 @@ def read_entries(spec: TableSpec, root: Path) -> list[dict[str, str]]:
     assert spec.listing is not None
     if spec.listing.file is None:
         assert spec.published is not None
-        return _of_print(published.load(spec.published.paper, spec.published.table, root))
+        printed = _of_print(published.load(spec.published.paper, spec.published.table, root))
+        return printed if sent is None else _beside_print(sent, printed)
     path = root / spec.listing.file
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -46,6 +54,16 @@ def _of_print(cells: Iterable[published.PublishedCell]) -> list[dict[str, str]]:
         entry = entries.setdefault((cell.row_group, cell.model), names)
         entry |= {**cell.setting, cell.metric: cell.printed}
     return list(entries.values())
+
+
+def _beside_print(sent: Sequence[Entry], printed: Sequence[Entry]) -> list[dict[str, str]]:
+    known = {(entry["row_group"], entry["model"]): entry for entry in printed}
+    fields = dict.fromkeys(field for entry in printed for field in entry)
+    found = []
+    for entry in sent:
+        cited = known.get((entry["row_group"], entry["cited_as"]), {})
+        found.append({**entry, **{f"{PRINTED}{field}": cited.get(field, "–") for field in fields}})
+    return found
 
 
 def build_listing(spec: TableSpec, entries: Sequence[Entry], facts: RunFacts) -> Table:
