@@ -10,6 +10,7 @@ import pytest
 
 from gensight import metrics
 from gensight.errors import SpecError
+from gensight.judges.attempts import is_rescored
 from gensight.specs.base import load_spec, parse
 from gensight.specs.judge import JudgeSpec
 from gensight.specs.model import ModelSpec
@@ -113,6 +114,13 @@ def test_a_shipped_judge_names_rubrics_and_models_that_answer_in_words(name):
     for model in judge.models:
         spec = load_spec(ROOT / f"config/models/{model}.yaml", ModelSpec)
         assert (spec.answers, spec.tasks) == ("text", [])
+
+
+def test_a_tenth_of_the_concepts_is_judged_twice():
+    judge = load_spec(ROOT / "config/judges/pixel_icon_gemini.yaml", JudgeSpec)
+    ids = [f"concept_{number:03}" for number in range(1, 101)]
+    again = judge.rescored
+    assert sum(is_rescored(name, again.share, again.assumed_seed) for name in ids) == 10
 
 
 def test_the_paper_s_judge_is_asked_as_the_paper_says():

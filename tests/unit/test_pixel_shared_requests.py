@@ -297,6 +297,27 @@ def test_what_came_later_stands_in_no_digest_where_it_says_nothing(road):
     assert determinants()[0]["font_sha256"] == "0" * 64
 
 
+def test_a_grid_that_is_said_to_be_of_something_else_is_told_in_the_log(road, capsys):
+    """It counts all the same: who was asked about one thing answered about that."""
+    road.run_of(models=["painter"])
+    road.edit(DRAW, samples_per_request=1)
+    road.make("samples/draw")
+    labels = [*queries(road).values()]
+
+    def said(question):
+        (label,) = labels_in(question)
+        return json.dumps(
+            {"images": [entry("unicorn" if label == labels[2] else label, drawn(label))]}
+        )
+
+    road.answers["painter"] = said
+    capsys.readouterr()
+    road.make("predictions/painter/draw/grid_8/grid")
+    told = [line for line in capsys.readouterr().out.splitlines() if "is said to be of" in line]
+    assert len(told) == 1 and "'unicorn'" in told[0] and f"'{labels[2]}'" in told[0]
+    assert {row.status for row in read(road, "painter").values()} == {"ok"}
+
+
 # -- what is refused
 
 

@@ -23,7 +23,8 @@ class Answer:
     `image` and `text` are what came back, untouched. `source` is the sample's input picture,
     `source_width` x `source_height` pixels as the sample counts them (0 x 0 where there is none);
     `orient_source` says whether its EXIF tag is applied to get there. `form` is the form of answer
-    that was asked for; `label` what is the sample's own in an answer about several.
+    that was asked for; `label` what is the sample's own in an answer about several, and `echo` what
+    the reply was to repeat of the question.
     """
 
     image: bytes | None = None
@@ -34,6 +35,7 @@ class Answer:
     orient_source: bool = True
     form: Mapping[str, Any] = field(default_factory=dict)
     label: str | None = None
+    echo: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

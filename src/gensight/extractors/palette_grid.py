@@ -29,6 +29,7 @@ from gensight.extractors import Answer, Reading
 from gensight.extractors._reading import resolve
 from gensight.pixels.grid_text import Verdict, Verdicts, read_grid
 from gensight.pixels.palette_grid import PaletteGrid
+from gensight.strict_json import shown
 
 VERSION = 1
 
@@ -62,10 +63,10 @@ def extract(answer: Answer, parameters: Mapping[str, Any]) -> list[Reading]:
     verdicts = read_grid(answer.text, size, shape=shape, label=answer.label)
     by_name = {"strict": verdicts.strict, "lenient": verdicts.lenient}
     columns["facts"] = _both(verdicts)
-    return [_reading(name, by_name[name], columns) for name in settings["variants"]]
+    return [_reading(name, by_name[name], answer.echo, columns) for name in settings["variants"]]
 
 
-def _reading(variant: str, verdict: Verdict, columns: dict[str, Any]) -> Reading:
+def _reading(variant: str, verdict: Verdict, echo: str | None, columns: dict[str, Any]) -> Reading:
     facts = dict(columns["facts"])
     if verdict.grid is None:
         return Reading(
@@ -81,7 +82,13 @@ def _reading(variant: str, verdict: Verdict, columns: dict[str, Any]) -> Reading
         "degenerate_output": len(verdict.grid.used_colours) == 1,
         "facts": facts,
     }
-    return Reading(variant=variant, fields={**columns, **found})
+    # Another name breaks no rule (assumed: the paper does not say), and is told all the same.
+    detail = None
+    if None not in (echo, verdict.about) and verdict.about != echo:
+        detail = (
+            f"the grid is said to be of {shown(verdict.about)}, and {shown(echo)} was asked for"
+        )
+    return Reading(variant=variant, fields={**columns, **found}, detail=detail)
 
 
 def _both(verdicts: Verdicts) -> dict[str, float]:

@@ -50,9 +50,13 @@ DIGITS = "0123456789"
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What one way of reading makes of a reply: a grid, or the first broken rule and how."""
+    """What one way of reading makes of a reply: a grid, or the first broken rule and how.
+
+    `about` is what the reply says that the grid is of: its `label`, or `sample_id`; None: no text.
+    """
 
     grid: PaletteGrid | None = None
+    about: str | None = None
     broken_rule: str | None = None
     detail: str | None = None
 
@@ -129,8 +133,10 @@ def _check_question(size: int, shape: str, label: str | None) -> None:
 
 def _verdict(text: str, *, size: int, shape: str, label: str | None) -> Verdict:
     try:
-        value = read_value(text)
-        return Verdict(grid=checked_grid(_entry(value, shape, label), size))
+        entry = _entry(read_value(text), shape, label)
+        grid = checked_grid(entry, size)
+        about = entry.get("label" if shape == "images" else "sample_id")
+        return Verdict(grid=grid, about=about if isinstance(about, str) else None)
     except BrokenRuleError as broken:
         return Verdict(broken_rule=broken.rule, detail=broken.detail)
 

@@ -92,7 +92,10 @@ class _Reader:
     def _of_sample(self, sample: Sample, answers: Sequence[Generation]) -> Iterator[Prediction]:
         found: dict[str, list[extractors.Reading]] = {}
         for generation in answers:
-            for reading in self._read(generation, sample):
+            readings = self._read(generation, sample)
+            for detail in dict.fromkeys(r.detail for r in readings if r.detail is not None):
+                print(f"{sample.sample_id}: {detail}")
+            for reading in readings:
                 found.setdefault(reading.variant, []).append(reading)
                 yield _prediction(generation, sample, reading)
         if self.repeats > 1 and self.name in MERGEABLE:
@@ -118,6 +121,8 @@ class _Reader:
             orient_source=self.orient,
             form=self.form,
             label=sample.query if len(generation.sample_ids) > 1 else None,
+            # What the prompts of grids ask to be repeated: the label, or of a picture its id.
+            echo=sample.query if self.form.get("shape") == "images" else sample.sample_id,
         )
 
 
