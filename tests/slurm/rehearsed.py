@@ -21,8 +21,12 @@ CHOICES = {"failure": [None, "wait", "memory", "kill", "environment"]}
 FOR_EVER_S = 3600
 
 
-class OutOfMemoryError(RuntimeError):
-    """Called like torch's."""
+try:
+    from torch import OutOfMemoryError
+except ImportError:
+
+    class OutOfMemoryError(RuntimeError):
+        """Called like torch's, where that is not installed."""
 
 
 class Rehearsed:

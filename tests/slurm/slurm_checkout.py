@@ -66,6 +66,18 @@ class SlurmCheckout(Checkout):
         found = super().environment()
         return {name: value for name, value in found.items() if not name.endswith("_API_KEY")}
 
+    def gensight(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run the command line in the copy, which may start a run of its own."""
+        command = [sys.executable, "-c", "from gensight.cli import main; main()", *arguments]
+        return subprocess.run(
+            ["timeout", "-k", "10", str(LONGEST_S), *command],
+            cwd=self.folder,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=check,
+        )
+
     def start(self, *arguments: str) -> Started:
         """Start Snakemake on the cluster."""
         number = len(list(self.folder.glob("printed_*")))

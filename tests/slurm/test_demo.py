@@ -105,11 +105,17 @@ def test_a_partition_on_the_command_line_takes_nothing_away(demo):
     assert (read["mem_mb"], read["runtime"], read["slurm_partition"]) == ("1000", "20", "cpu")
 
     before = {job["JobId"] for job in demo.jobs()}
-    done = demo.on_slurm(*RUN, *ON_CPU, "--", PART)
+    # Another ledger knows no answer: what the rows then say was seen by this very job.
+    done = demo.on_slurm(*RUN, *ON_CPU, "--config", "ledger=asked_again", "--", PART)
     assert done.returncode == 0, done.text
     (job,) = [job for job in demo.jobs() if job["JobId"] not in before]
     assert (job["Partition"], job["NodeList"]) == ("gpu", "gpu1")
     assert (job["TresPerJob"], job["MinMemoryNode"]) == ("gres:gpu:1", "500M")
+    rows = pq.read_table(demo.folder / PART).to_pylist()
+    found = [json.loads(row["place"]) for row in rows]
+    seen = {(place["job"], place["partition"], place["node"]) for place in found}
+    assert rows and seen == {(job["JobId"], "gpu", "gpu1")}
+    assert {place["visible_devices"] for place in found} <= {"0", "1"}
 
 
 def test_a_site_has_the_last_word(demo):
