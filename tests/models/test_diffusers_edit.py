@@ -393,6 +393,28 @@ def test_a_whole_cell(tiny, tmp_path, monkeypatch, pipeline):
     assert asked == 1 and last.image == rows[4].image and last.setup == rows[4].setup
 
 
+@pytest.mark.parametrize("pipeline", ["Flux2Pipeline", "QwenImageEditPlusPipeline"])
+def test_a_cell_goes_on_where_it_was_killed(tiny, tmp_path, monkeypatch, pipeline):
+    monkeypatch.chdir(tmp_path)
+    cell = WholeCell("diffusers_edit", block_of(tiny, pipeline), [(64, 64)] * 2)
+    answer, answered = diffusers_edit.DiffusersEdit.answer, []
+
+    def _killed(self, asked):
+        if answered:
+            raise KeyboardInterrupt
+        answered.append(asked.seed)
+        return answer(self, asked)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(diffusers_edit.DiffusersEdit, "answer", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            cell.run()
+    rows, asked = cell.run()
+    assert asked == 1 and [setup_of(row)["seed"] for row in rows][:1] == answered
+    (last,), asked = cell.run(ranks=(1, 2), ledger="another")
+    assert asked == 1 and last.image == rows[1].image
+
+
 def test_a_cell_keeps_what_it_can_and_tells_what_it_cannot(tiny, tmp_path, monkeypatch):
     """A picture that becomes NaN costs that question alone; here, those that lie."""
     import torch
