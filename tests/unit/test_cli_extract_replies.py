@@ -73,6 +73,17 @@ def test_a_grid_is_enlarged_by_a_whole_number(written, tmp_path):
     assert (rgb[~red] == 255).all()
 
 
+def test_a_program_gets_both_verdicts_of_a_broken_reply(written):
+    done = call("extract", "grid", written(FENCED), "--size", 3, "--json")
+    found = json.loads(done.stdout)
+    assert (done.exit_code, found["strict"], found["lenient"]) == (2, "fenced", "valid")
+    done = call("extract", "grid", written(GRID), "--size", 16, "--json")
+    found = json.loads(done.stdout)
+    assert (done.exit_code, found["strict"], found["lenient"]) == (2, "row_count", "row_count")
+    assert found["lenient_detail"].endswith("3 rows, not 16")
+    assert "(row_count)" in done.stderr
+
+
 def test_what_is_no_grid_is_one_line(written):
     assert "(not_json)" in error("extract", "grid", written("an icon"), "--size", 16)
     assert "(row_count): 3 rows, not 16" in error("extract", "grid", written(GRID), "--size", 16)

@@ -177,6 +177,11 @@ def grid(
         each.variant: each
         for each in palette_grid.extract(answer, {**parameters, "variants": [*VERDICTS]})
     }
+    if as_json and reading.status != "ok":
+        # A program gets both verdicts of a broken reply too, beside the line for people.
+        rules = {name: each.reason or "valid" for name, each in both.items()}
+        details = {f"{name}_detail": each.detail for name, each in both.items() if each.detail}
+        print_json({"file": file, "extractor": "palette_grid", **rules, **details})
     if reading.reason == "fenced":
         without = both["lenient"].detail or "--method lenient reads it"
         raise GensightError(f"{file}: {reading.detail}; without it: {without}")
