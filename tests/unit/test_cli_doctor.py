@@ -46,6 +46,8 @@ COMMAND = {
 def checkout(tmp_path, monkeypatch):
     for name in [name for name in os.environ if name.endswith("_API_KEY")]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     write(tmp_path, PROJECT)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -96,6 +98,7 @@ def test_models_say_where_they_run_and_what_never_ran(checkout):
             "runs": "here",
             "reasons": [],
             "note": None,
+            "weights": None,
         },
         "paid": {
             "adapter": "ark_images",
@@ -104,6 +107,7 @@ def test_models_say_where_they_run_and_what_never_ran(checkout):
             "runs": "no",
             "reasons": ["no key: export ARK_API_KEY, or name a keys_file in the config"],
             "note": "never run here",
+            "weights": None,
         },
     }
 
@@ -293,4 +297,10 @@ def test_encoders_say_what_they_lack(checkout, monkeypatch):
     found = answer("doctor")["encoders"]
     assert found["plain"]["reasons"] == [] and "stands in" in found["plain"]["note"]
     assert found["named"]["reasons"] == ["no transformers: pip install 'gensight[models]'"]
+    assert found["named"]["weights"] == "weights to be downloaded at the first start"
+    (line,) = [x for x in call("doctor").stdout.splitlines() if x.startswith("  named ")]
+    assert line.endswith("(never run here; weights to be downloaded at the first start)")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    lacks = answer("doctor")["encoders"]["named"]["reasons"]
+    assert lacks[1] == "no weights of someone/weights here, and HF_HUB_OFFLINE is set"
     assert "cannot embed here" not in " ".join(answer("doctor")["warnings"])

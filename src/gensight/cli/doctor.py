@@ -75,14 +75,19 @@ def _seen(there: bool) -> str:
 
 
 def _model(found: dict[str, Any]) -> tuple[str, str]:
-    told = "; ".join(found["reasons"])
-    note = "" if found["note"] is None else f"({found['note']})"
-    return RUNS[found["runs"]], " ".join(filter(None, (told, note)))
+    return RUNS[found["runs"]], _with_notes(found)
 
 
 def _encoder(found: dict[str, Any]) -> tuple[str, str]:
+    return RUNS["no" if found["reasons"] else "here"], _with_notes(found)
+
+
+def _with_notes(found: dict[str, Any]) -> str:
+    """Return why not, and in brackets what else is to be known."""
+    notes = [note for note in (found["note"], found["weights"]) if note is not None]
+    notes = [note for note in notes if note not in found["reasons"]]
     told = "; ".join(found["reasons"])
-    return RUNS["no" if told else "here"], " ".join(filter(None, (told, f"({found['note']})")))
+    return " ".join(filter(None, (told, f"({'; '.join(notes)})" if notes else "")))
 
 
 def _data(found: dict[str, Any]) -> str:

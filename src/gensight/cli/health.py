@@ -23,9 +23,11 @@ from gensight.cli.readiness import (
     NO_KEY,
     Machine,
     encoder_lacks,
+    encoder_weights,
     is_importable,
     readiness,
     version_of,
+    weights_of,
 )
 from gensight.errors import GensightError, SpecError
 from gensight.plan.cells import Cells
@@ -166,6 +168,7 @@ def _models(project: Project, machine: Machine, health: Health) -> dict[str, dic
             "runs": ready.runs,
             "reasons": ready.reasons,
             "note": None if PROTOCOLS[spec.adapter].proven else NEVER_RUN,
+            "weights": weights_of(spec, project.root),
         }
         if name not in asked or spec.kind == "published":  # nobody asks that one anything
             continue
@@ -191,9 +194,10 @@ def _encoders(project: Project, machine: Machine, health: Health) -> dict[str, d
     }
     found = {}
     for name, spec in project.encoders.items():
-        lacks = encoder_lacks(spec, machine)
+        lacks = encoder_lacks(spec, machine, project.root)
         note = "stands in where there are no weights" if spec.stand_in else NEVER_RUN
-        found[name] = {"module": spec.module, "reasons": lacks, "note": note}
+        weights = encoder_weights(spec, project.root)
+        found[name] = {"module": spec.module, "reasons": lacks, "note": note, "weights": weights}
         if lacks and name in needed:
             health.warnings.append(
                 f"config/encoders/{name}.yaml: cannot embed here: {'; '.join(lacks)}"

@@ -1,7 +1,7 @@
 """Whether a model of the checkout can run here and, where not, why and what to do about it.
 
 Only what can be seen without importing an adapter, starting a program or loading anything. That
-weights can be had, fit their model and fit into memory shows when it runs.
+weights may be downloaded, fit their model and fit into memory shows when it runs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from gensight import models, providers
+from gensight.cli.weights import TO_COME, weights_told
 from gensight.models import Site
 from gensight.slurm import commands
 from gensight.specs.encoder import EncoderSpec
@@ -165,6 +166,9 @@ def _lacks(
 ) -> Iterator[str]:
     """Yield everything that is missing, a GPU apart."""
     yield from _packages(spec, machine)
+    told = weights_of(spec, site.root)
+    if told is not None and told != TO_COME:
+        yield told
     if spec.adapter == COMMAND:
         yield from _wrapper(spec, site)
     elif spec.kind == "served" or spec.provider == OWN_SERVER:
@@ -180,9 +184,21 @@ def _key(provider: str, problem: str) -> str:
     return f"no key: export {variables}, or name a keys_file in the config"
 
 
-def encoder_lacks(spec: EncoderSpec, machine: Machine) -> list[str]:
-    """Return what an encoder lacks here: its packages. A GPU only makes it faster."""
-    return list(_missing(ENCODER_NEEDS.get(spec.module, {}), machine))
+def weights_of(spec: ModelSpec, root: Path) -> str | None:
+    """Return what is to be known of the weights that a model's own process loads, None: nothing."""
+    return weights_told(spec.generation, root) if _uses_torch(spec) else None
+
+
+def encoder_lacks(spec: EncoderSpec, machine: Machine, root: Path) -> list[str]:
+    """Return what an encoder lacks here: packages, weights. A GPU only makes it faster."""
+    told = encoder_weights(spec, root)
+    missing = list(_missing(ENCODER_NEEDS.get(spec.module, {}), machine))
+    return missing if told in (None, TO_COME) else [*missing, told]
+
+
+def encoder_weights(spec: EncoderSpec, root: Path) -> str | None:
+    """Return what is to be known of the weights of an encoder beforehand, None: nothing."""
+    return weights_told(spec.settings, root) if spec.module in ENCODER_NEEDS else None
 
 
 def _packages(spec: ModelSpec, machine: Machine) -> Iterator[str]:
