@@ -56,6 +56,15 @@ def test_reference_is_exact_on_two_colours():
     assert len(set(grid.rows()[0][:7])) == len(set(grid.rows()[0][8:])) == 1
 
 
+@pytest.mark.parametrize("share", [0.25, 0.375, 0.5])
+@pytest.mark.parametrize("size", [16, 32])
+def test_reference_is_exact_where_two_colours_meet_between_cells(size, share):
+    side, settings = 256, REFERENCE | {"saturation": 1.0}
+    grid = pia_reference.pia_reference(halves(RED, BLUE, side, int(side * share)), size, settings)
+    expected = halves(RED, BLUE, size, int(size * share))
+    np.testing.assert_array_equal(grid.picture(), expected)
+
+
 @pytest.mark.parametrize("size", [8, 16])
 def test_reference_is_exact_on_eight_regions(size):
     settings = REFERENCE | {"saturation": 1.0}
