@@ -4,7 +4,7 @@ settings: those of `interleave_inference` (think, cfg_text_scale, num_timesteps,
           strict_keys    refuse a checkpoint that does not fit
 
 Loaded on one GPU in bfloat16, as the repository's demonstration does it. The picture that it
-returns has the size that the input was brought to.
+returns has the size that the input was brought to. Checked: all keys of the VAE and the model.
 """
 
 from __future__ import annotations
@@ -47,9 +47,8 @@ class Model:
         texts = [part for part in made if isinstance(part, str)]
         picture = next(part for part in made if not isinstance(part, str))
         picture.save(Path(turn["folder"]) / "answer.png")
-        size = {"used_size": list(picture.size)}
-        text = "\n".join(texts) or None
-        return {"outcome": "ok", "image": "answer.png", "text": text, "setup": size}
+        answer = {"outcome": "ok", "image": "answer.png", "text": "\n".join(texts) or None}
+        return {**answer, "setup": {"used_size": list(picture.size)}}
 
     def _part(self, part: dict[str, str]) -> Any:
         if "text" in part:
@@ -66,16 +65,16 @@ def _parts(folder: Path, dtype: Any, strict: bool) -> dict[str, Any]:
     from modeling import bagel
     from modeling.autoencoder import load_ae
     from modeling.qwen2 import Qwen2Tokenizer
-    from safetensors.torch import load_file
+    from safetensors import safe_open
 
     language = bagel.Qwen2Config.from_json_file(str(folder / "llm_config.json"))
     language.qk_norm, language.tie_word_embeddings = True, False
     language.layer_module = "Qwen2MoTDecoderLayer"
     vision = bagel.SiglipVisionConfig.from_json_file(str(folder / "vit_config.json"))
     vision.rope, vision.num_hidden_layers = False, vision.num_hidden_layers - 1
-    coder = str(folder / "ae.safetensors")
+    coder, weights = str(folder / "ae.safetensors"), str(folder / "ema.safetensors")
     vae, vae_config = load_ae(local_path=coder)
-    protocol.check_keys(coder, vae.state_dict(), load_file(coder))
+    protocol.watch("the decoder of the VAE", vae.decoder)
     config = bagel.BagelConfig(
         visual_gen=True, visual_und=True, llm_config=language, vit_config=vision,
         vae_config=vae_config, vit_max_num_patch_per_side=70, connector_act="gelu_pytorch_tanh",
@@ -85,9 +84,11 @@ def _parts(folder: Path, dtype: Any, strict: bool) -> dict[str, Any]:
         vit = bagel.SiglipVisionModel(vision)
         model = bagel.Bagel(bagel.Qwen2ForCausalLM(language), vit, config)
         vit.vision_model.embeddings.convert_conv2d_to_linear(vision, meta=True)
-    model = load_checkpoint_and_dispatch(
-        model, str(folder / "ema.safetensors"), device_map={"": 0}, dtype=dtype, strict=strict
-    )
+    for path, part in ((coder, vae), (weights, model)) if strict else ((coder, vae),):
+        with safe_open(path, framework="pt") as file:
+            protocol.check_keys(path, part.state_dict(), file.keys())
+    placed = {"device_map": {"": 0}, "dtype": dtype}
+    model = load_checkpoint_and_dispatch(model, weights, strict=strict, **placed)
     tokenizer, new_ids, _ = add_special_tokens(Qwen2Tokenizer.from_pretrained(str(folder)))
     transforms = {"vae_transform": ImageTransform(1024, 512, 16)}
     transforms["vit_transform"] = ImageTransform(980, 224, 14)

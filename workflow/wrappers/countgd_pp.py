@@ -5,6 +5,9 @@ settings: phrase       regular expression that finds the category in the prompt
           threshold    least score of a box; null for the repository's own
           check_keys   refuse a checkpoint that does not fit (loading ignores it)
 
+Checked: the checkpoint's keys, its text encoder's too, which it replaces; that no score is NaN,
+which would be no box.
+
 Prompted with the category alone, without exemplars. It draws no noise: the seed changes nothing.
 """
 
@@ -42,6 +45,8 @@ class Model:
             protocol.check_keys(path, model.state_dict(), found)
         self.device = app.get_device()
         self.model = model.to(self.device)
+        # As logits, the places of words that the category does not have are infinite.
+        protocol.watch("CountGD++", self.model, lambda made: made["pred_logits"].sigmoid())
         self.setup = {
             "revision": commit,
             "weights_revision": protocol.digest_of(path),

@@ -5,7 +5,8 @@ settings: tokenizer, tokenizer_revision    the weights that turn pictures into t
           sampling                         over `sampling_params` of the configuration
           others over what the configuration has (classifier_free_guidance, image_area, ...)
 
-The picture that it returns has the size that the first input was brought to.
+Checked: the keys of the language model, as its loader tells them; the repository loads the decoder
+strictly itself. The picture that it returns has the size that the first input was brought to.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Model:
                 model_device=config.hf_device,
                 vq_device=config.vq_device,
             )
+        protocol.watch("the decoder of picture tokens", self.decoder.decoder)
         config.sampling_params.update(settings.pop("sampling"))
         for name, value in settings.items():
             if not hasattr(config, name):

@@ -2,7 +2,10 @@
 
 settings: base, base_revision    FLUX.1-dev, which it was trained on
           num_inference_steps    of the second stage, which sharpens
-          dtype                  bfloat16 or float32
+          dtype, bf16_only       bfloat16 or float32; whether to refuse float16
+
+Checked: the keys of every part of FLUX.1-dev, as its loaders tell them, and of both adapters, whose
+missing tensors the repository ignores; it loads the module between them strictly itself.
 
 It draws no noise: the seed changes nothing. The map is disparity, larger values are nearer.
 """
@@ -38,7 +41,7 @@ class Model:
         settings = self.settings = generation["settings"]
         self.numpy, self.process = numpy, process_single_image
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        dtype = getattr(torch, settings["dtype"])
+        dtype = getattr(torch, protocol.dtype_of(settings))
         folder, revision = protocol.download(generation["weights"], generation["weights_revision"])
         of_base = {"revision": settings["base_revision"]}
         with protocol.strict_loading(settings.get("accepted_warnings", ())):
@@ -53,19 +56,17 @@ class Model:
             files = (CORE_PREDICTOR_FILENAME, LCM_FILENAME, DETAIL_SHARPENER_FILENAME)
             paths = [str(Path(folder) / names[TASK]) for names in files]
             transformer, between = load_lora_and_lcm_weights(transformer, *paths, TASK)
-            pipeline = Lotus2Pipeline.from_pretrained(
-                settings["base"],
-                scheduler=scheduler,
-                transformer=transformer,
-                torch_dtype=dtype,
-                **of_base,
-            )
+            for adapter, path in (("core_predictor", paths[0]), ("detail_sharpener", paths[2])):
+                _check_adapter(transformer, adapter, path, Lotus2Pipeline.lora_state_dict(path))
+            parts = {"scheduler": scheduler, "transformer": transformer, "torch_dtype": dtype}
+            pipeline = Lotus2Pipeline.from_pretrained(settings["base"], **parts, **of_base)
         pipeline.local_continuity_module = between
         self.pipeline = pipeline.to(self.device)
+        protocol.watch("the decoder of the VAE", pipeline.vae.decoder)
         self.setup = {
             "revision": commit,
             "weights_revision": revision or generation["weights_revision"],
-            "dtype": settings["dtype"],
+            "dtype": protocol.dtype_of(settings),
             "libraries": protocol.versions_of("torch", "diffusers", "peft", "numpy"),
         }
 
@@ -78,9 +79,21 @@ class Model:
             device=self.device,
             num_inference_steps=self.settings["num_inference_steps"],
         )
-        array = self.numpy.asarray(prediction, self.numpy.float32)
-        self.numpy.save(Path(turn["folder"]) / "depth.npy", array)
+        path = Path(turn["folder"]) / "depth.npy"
+        self.numpy.save(path, self.numpy.asarray(prediction, self.numpy.float32))
         return {"outcome": "ok", "array": "depth.npy"}
+
+
+def _check_adapter(transformer: Any, adapter: str, path: str, found: dict[str, Any]) -> None:
+    """Compare an adapter's file with the tensors that the transformer has of that adapter."""
+    from diffusers.utils import convert_unet_state_dict_to_peft
+
+    read = [key for key in found if key.startswith("transformer.")]  # the repository skips others
+    protocol.check_keys(path, read, found)
+    named = {key.replace("transformer.", ""): found[key] for key in read}
+    inside = f".{adapter}."
+    wanted = [key.replace(inside, ".") for key in transformer.state_dict() if inside in key]
+    protocol.check_keys(path, wanted, convert_unet_state_dict_to_peft(named))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@
 settings: tokenizer, tokenizer_revision    the weights that turn pictures into tokens and back
           size                             [width, height] that the input is stretched to
           those of `generate_image` (cfg, cfg_img, timesteps_shift, num_sampling_steps, ...)
+
+Checked: the keys of the transformer, as its loader tells them, and those of the VAE, which the
+repository loads leniently: where that fails, it goes on with random numbers.
 """
 
 from __future__ import annotations
@@ -37,7 +40,10 @@ class Model:
         folder, revision = protocol.download(generation["weights"], generation["weights_revision"])
         with protocol.strict_loading(self.options.pop("accepted_warnings", ())):
             pipeline = NextStepPipeline(model_name_or_path=folder, vae_name_or_path=tokenizer)
+        coder = torch.load(str(Path(tokenizer) / "checkpoint.pt"), map_location="cpu")
+        pipeline.vae.load_state_dict(coder)  # strict
         self.pipeline = pipeline.to("cuda", torch.bfloat16)
+        protocol.watch("the decoder of the VAE", pipeline.vae.decoder)
         self.pictures = Image
         self.setup = {
             "revision": commit,

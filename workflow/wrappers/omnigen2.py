@@ -2,6 +2,9 @@
 
 settings: those of its command line (num_inference_step, text_guidance_scale, ...) over its own
           defaults; a setting that it does not know ends the run
+          bf16_only    refuse dtype fp16
+
+Checked: the keys of the transformer, the language model and the VAE, as their loaders tell them.
 """
 
 from __future__ import annotations
@@ -28,23 +31,25 @@ class Model:
         folder, revision = protocol.download(generation["weights"], generation["weights_revision"])
         settings = dict(generation["settings"])
         accepted = settings.pop("accepted_warnings", ())
+        bf16_only = settings.pop("bf16_only", False)
         sys.argv[1:] = ["--model_path", folder]
         arguments = self.arguments = inference.parse_args()
         for name, value in settings.items():
             if not hasattr(arguments, name):
                 raise ValueError(f"settings: {name} is no option of OmniGen2's inference.py")
             setattr(arguments, name, value)
-        kinds = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
+        dtype = protocol.dtype_of({"dtype": arguments.dtype, "bf16_only": bf16_only})
         accelerator = Accelerator(
             mixed_precision="no" if arguments.dtype == "fp32" else arguments.dtype
         )
         with protocol.strict_loading(accepted):
-            self.pipeline = inference.load_pipeline(arguments, accelerator, kinds[arguments.dtype])
+            self.pipeline = inference.load_pipeline(arguments, accelerator, getattr(torch, dtype))
+        protocol.watch("the decoder of the VAE", self.pipeline.vae.decoder)
         self.torch, self.pictures = torch, Image
         self.setup = {
             "revision": commit,
             "weights_revision": revision or generation["weights_revision"],
-            "dtype": str(kinds[arguments.dtype]).split(".")[-1],
+            "dtype": dtype,
             "libraries": protocol.versions_of("torch", "transformers", "diffusers", "accelerate"),
         }
 

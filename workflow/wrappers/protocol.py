@@ -39,6 +39,17 @@ MISFIT = re.compile(
 )
 #: Their loggers do not hand on what they log.
 LOGGERS = ("", "transformers", "diffusers", "accelerate")
+#: Classes whose `from_pretrained` can tell which keys did not fit.
+LOADERS = (("transformers", "PreTrainedModel"), ("diffusers", "ModelMixin"))
+MISFITS = {
+    "missing_keys": "lacks",
+    "unexpected_keys": "has unknown",
+    "mismatched_keys": "has, of another shape,",
+}
+#: How command lines name number types, and how torch does.
+DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+#: What `watch` has found in the answer at hand.
+NOT_FINITE: list[str] = []
 
 
 def serve(version: int, load: Callable[[dict[str, Any]], Any]) -> None:
@@ -95,8 +106,11 @@ def _answered(model: Any, turn: dict[str, Any]) -> dict[str, Any]:
     torch = _torch_with_cuda()
     if torch:
         torch.cuda.reset_peak_memory_stats()
+    NOT_FINITE.clear()
     try:
         answer = dict(model.answer(turn), id=turn["id"])
+        if NOT_FINITE:  # the repository caught it, and went on without a picture
+            raise FloatingPointError(NOT_FINITE[0])
         json.dumps(answer)  # a number of numpy, say, costs this answer alone
     except Exception as error:
         traceback.print_exc()
@@ -205,17 +219,23 @@ def check_keys(where: str, wanted: Iterable[str], found: Iterable[str]) -> None:
     wanted, found = set(wanted), set(found)
     for how, keys in (("lacks", wanted - found), ("has unknown", found - wanted)):
         if keys:
-            some = ", ".join(sorted(keys)[:KEYS_TOLD])
-            raise ValueError(f"{where} {how} {len(keys)} tensors: {some}")
+            raise ValueError(_misfit(where, how, keys))
+
+
+def _misfit(where: str, how: str, keys: Iterable[str]) -> str:
+    names = sorted(keys)
+    return f"{where} {how} {len(names)} tensors: {', '.join(names[:KEYS_TOLD])}"
 
 
 @contextmanager
 def strict_loading(accepted: Iterable[str] = ()) -> Iterator[None]:
-    """Refuse weights that a library warns about: missing, unexpected or newly made tensors.
+    """Refuse weights that do not fit: missing, unexpected or newly made tensors.
 
-    A warning that contains a text of `accepted` passes (setting `accepted_warnings`).
+    Every `from_pretrained` of transformers and diffusers within the block is asked which keys did
+    not fit, also where a repository calls it. What only a log tells is found there. A key or a
+    warning that contains a text of `accepted` passes (setting `accepted_warnings`).
     """
-    warnings: list[str] = []
+    accepted, warnings = tuple(accepted), []
 
     class _Collector(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -223,16 +243,93 @@ def strict_loading(accepted: Iterable[str] = ()) -> Iterator[None]:
             if MISFIT.search(text) and not any(words in text for words in accepted):
                 warnings.append(text)
 
+    def _look(where: str, info: dict[str, Any]) -> None:
+        for kind, how in MISFITS.items():
+            keys = (key if isinstance(key, str) else key[0] for key in info.get(kind) or ())
+            left = [key for key in keys if not any(words in key for words in accepted)]
+            if left:
+                warnings.append(_misfit(where, how, left))
+
     collector = _Collector(logging.WARNING)
-    for name in LOGGERS:
-        logging.getLogger(name).addHandler(collector)
+    loggers = [(logger, logger.level) for logger in map(logging.getLogger, LOGGERS)]
+    for logger, level in loggers:
+        logger.addHandler(collector)
+        logger.setLevel(min(level, logging.WARNING))  # an environment variable may have hushed it
+    try:
+        with _asking_loaders(_look):
+            yield
+    finally:
+        for logger, level in loggers:
+            logger.removeHandler(collector)
+            logger.setLevel(level)
+    if warnings:
+        raise ValueError(f"the weights do not fit the model: {warnings[0]}")
+
+
+@contextmanager
+def _asking_loaders(look: Callable[[str, dict[str, Any]], None]) -> Iterator[None]:
+    """Hand to `look` what each `from_pretrained` of a library tells of the keys that it loaded."""
+    replaced = []
+    for library, name in LOADERS:
+        kind = getattr(sys.modules.get(library), name, None)
+        if kind is not None:
+            replaced.append((kind, kind.__dict__["from_pretrained"]))
+    for kind, method in replaced:
+        kind.from_pretrained = classmethod(_asking(method.__func__, look))
     try:
         yield
     finally:
-        for name in LOGGERS:
-            logging.getLogger(name).removeHandler(collector)
-    if warnings:
-        raise ValueError(f"the weights do not fit the model: {warnings[0]}")
+        for kind, method in replaced:
+            kind.from_pretrained = method
+
+
+def _asking(load: Callable[..., Any], look: Callable[[str, dict[str, Any]], None]) -> Any:
+    def _from_pretrained(kind: Any, *arguments: Any, **options: Any) -> Any:
+        wanted = options.pop("output_loading_info", False)
+        model, info = load(kind, *arguments, output_loading_info=True, **options)
+        look(f"the checkpoint of {kind.__name__}", info or {})
+        return (model, info) if wanted else model
+
+    return _from_pretrained
+
+
+def dtype_of(settings: dict[str, Any]) -> str:
+    """Return torch's name of the number type that the settings name in `dtype`.
+
+    `bf16_only: true` marks weights that overflow in float16, which would come out as NaN.
+    """
+    name = DTYPES.get(settings["dtype"], settings["dtype"])
+    if name not in DTYPES.values():
+        raise ValueError(f"settings: dtype: {name} is none of {', '.join(DTYPES.values())}")
+    if name == "float16" and settings.get("bf16_only"):
+        raise ValueError(
+            "settings: dtype: float16 overflows in this model, which is marked bf16_only; "
+            "take bfloat16 or float32"
+        )
+    return name
+
+
+def watch(where: str, module: Any, part: Callable[[Any], Any] = lambda made: made) -> None:
+    """Have an answer fail in which a module of torch makes NaN or infinite numbers.
+
+    For the module that makes the numbers of a picture last: the repository cuts them to whole
+    numbers right after, where NaN is black like any other. `part` finds the numbers in its output.
+    """
+
+    def _look(_module: Any, _given: Any, made: Any) -> None:
+        check_finite(where, part(made))
+
+    module.register_forward_hook(_look)
+
+
+def check_finite(where: str, made: Any) -> None:
+    """Refuse NaN and infinity in a tensor, the first of a tuple, or an output's `sample`."""
+    while isinstance(made, (tuple, list)) or hasattr(made, "sample"):
+        made = made[0] if isinstance(made, (tuple, list)) else made.sample
+    if not made.isfinite().all():
+        kind = str(made.dtype).split(".")[-1]
+        NOT_FINITE.append(f"{where} made NaN or infinite numbers in {kind}")
+        raise FloatingPointError(NOT_FINITE[-1])
 
 
 def seed_all(seed: int) -> None:

@@ -82,10 +82,10 @@ class Model:
         ids = torch.LongTensor(codes).to(decoder.device)
         with torch.no_grad():
             masks = decoder.forward_with_codes(pixels.repeat(len(codes), 1, 1, 1), ids)
+        protocol.check_finite("the mask decoder", masks)
         size = picture.size[::-1]
         masks = torch.nn.functional.interpolate(masks.float(), size=size, mode="bilinear")
-        found = (masks > 0.5)[:, 0].cpu().numpy().any(axis=0)
-        return found.astype(self.numpy.uint8) * 255
+        return (masks > 0.5)[:, 0].cpu().numpy().any(axis=0).astype(self.numpy.uint8) * 255
 
 
 def _codes(words: str) -> list[int]:

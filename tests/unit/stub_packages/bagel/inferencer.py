@@ -1,5 +1,6 @@
 import random
 
+from coders import decoded
 from PIL import Image, ImageOps
 
 
@@ -7,6 +8,7 @@ class InterleaveInferencer:
     def __init__(self, model, vae_model, tokenizer, vae_transform, vit_transform, new_token_ids):
         assert model.loaded and new_token_ids == {"bos": 0} and tokenizer == "tokenizer and ids"
         assert (vae_transform.sizes, vit_transform.sizes) == ((1024, 512, 16), (980, 224, 14))
+        self.vae_model = vae_model
 
     def interleave_inference(
         self, input_lists, think=False, understanding_output=False, max_think_token_n=1000,
@@ -20,4 +22,4 @@ class InterleaveInferencer:
         shade = tuple(random.randrange(256) for _ in range(3))
         painted = ImageOps.colorize(picture.convert("L"), "black", shade)
         thoughts = ["a thought"] if think else []
-        return [*thoughts, painted.resize((32, 16))]
+        return [*thoughts, decoded(self.vae_model.decoder, painted.resize((32, 16)), text)]

@@ -3,7 +3,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import omnigen2  # noqa: F401
+from coders import decoded
+from diffusers import AutoencoderKL
 from PIL import Image
+from transformers import PreTrainedModel
 
 
 def parse_args():
@@ -28,7 +31,8 @@ def load_pipeline(args, accelerator, weight_dtype):
 
 class _Pipeline:
     def __init__(self, path):
-        self.path = path
+        self.mllm = PreTrainedModel.from_pretrained(path)
+        self.vae = AutoencoderKL.from_pretrained(path)
 
     def __call__(
         self, prompt=None, negative_prompt=None, max_sequence_length=None, input_images=None,
@@ -41,4 +45,5 @@ class _Pipeline:
         (picture,) = input_images
         side = [length // 16 * 16 for length in picture.size]
         noise = np.random.default_rng(generator.seed).integers(0, 256, (side[1], side[0], 3))
-        return SimpleNamespace(images=[Image.fromarray(noise.astype(np.uint8))])
+        picture = Image.fromarray(noise.astype(np.uint8))
+        return SimpleNamespace(images=[decoded(self.vae.decoder, picture, prompt)])

@@ -1,5 +1,7 @@
 """The chat model of SAMTok: answers with the mask words that the question names."""
 
+import os
+
 import numpy as np
 from PIL import Image
 from torch import bfloat16
@@ -8,20 +10,29 @@ TWO = "<|mt_start|><|mt_0000|><|mt_0256|><|mt_end|> <|mt_start|><|mt_0001|><|mt_
 WORDS = {
     "two": TWO,
     "broken": "<|mt_start|><|mt_0001|>",
+    "NaN": "<|mt_start|><|mt_0013|><|mt_0256|><|mt_end|>",
     "none": "There is nothing of that kind.",
 }
 ONE = "<|mt_start|><|mt_0000|><|mt_0257|><|mt_end|>"
 
 
-class Qwen3VLForConditionalGeneration:
+class PreTrainedModel:
+    """Without a warning, it lacks the tensors that STUB_LACKS names, where it is asked."""
+
     dtype, device = bfloat16, "cuda"
 
     @classmethod
-    def from_pretrained(cls, folder, torch_dtype):
-        assert torch_dtype == "auto"
-        return cls()
+    def from_pretrained(cls, folder, output_loading_info=False, **options):
+        model = cls()
+        model.options = options
+        lacks = [key for key in os.environ.get("STUB_LACKS", "").split() if key[:5] != "flux."]
+        info = {"missing_keys": lacks, "unexpected_keys": [], "mismatched_keys": []}
+        return (model, info) if output_loading_info else model
 
+
+class Qwen3VLForConditionalGeneration(PreTrainedModel):
     def to(self, device):
+        assert self.options == {"torch_dtype": "auto"}
         return self
 
     def eval(self):

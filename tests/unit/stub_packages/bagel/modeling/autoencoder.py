@@ -1,7 +1,5 @@
-class _Coder:
-    def state_dict(self):
-        return dict.fromkeys(["encoder", "decoder"])
+from coders import Coder
 
 
 def load_ae(local_path):
-    return _Coder(), "coder"
+    return Coder(), "coder"

@@ -33,6 +33,17 @@ class Tensor:
         self.array = numpy.asarray(array)
 
     shape = property(lambda self: self.array.shape)
+    dtype = property(lambda self: dtype(self.array.dtype))
+
+    def isfinite(self):
+        return Tensor(numpy.isfinite(self.array))
+
+    def all(self):
+        return bool(self.array.all())
+
+    def sigmoid(self):
+        with numpy.errstate(over="ignore"):
+            return Tensor(1 / (1 + numpy.exp(-self.array)))
 
     def to(self, _where):
         return self
@@ -95,6 +106,7 @@ def no_grad():
 
 
 def load(path, map_location):
-    """Return what a checkpoint file names: one tensor a line."""
+    """Return what a checkpoint file names, one tensor a line; of a .pth file, below `model`."""
     assert map_location == "cpu"
-    return {"model": dict.fromkeys(Path(path).read_text().split())}
+    found = dict.fromkeys(Path(path).read_text().split())
+    return {"model": found} if path.endswith(".pth") else found

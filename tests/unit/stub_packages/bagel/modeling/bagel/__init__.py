@@ -47,6 +47,10 @@ class Bagel:
     def __init__(self, language_model, vit_model, config):
         self.vit_model = vit_model
 
+    def state_dict(self):
+        assert self.vit_model.converted
+        return dict.fromkeys(["llm", "vit"])
+
     def eval(self):
         assert self.vit_model.converted
         return self

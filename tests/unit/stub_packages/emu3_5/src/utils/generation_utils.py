@@ -1,6 +1,7 @@
 import random
 
 import torch  # noqa: F401
+from coders import decoded
 from PIL import Image
 
 
@@ -15,13 +16,17 @@ def generate(
     if "refuse" in input_ids.text:
         yield "I would rather not."
     else:
-        yield f"a plan\n{random.randrange(2**24)}"
+        plan = "a plan with NaN" if "NaN" in input_ids.text else "a plan"
+        yield f"{plan}\n{random.randrange(2**24)}"
 
 
 def multimodal_decode(outputs, tokenizer, vision_tokenizer):
-    assert vision_tokenizer == "decoder"
     text, _, colour = outputs.partition("\n")
     parts = [("text", text)]
     if colour:
-        parts.append(("image", Image.new("RGB", (32, 16), f"#{int(colour):06x}")))
+        picture = Image.new("RGB", (32, 16), f"#{int(colour):06x}")
+        try:
+            parts.append(("image", decoded(vision_tokenizer.decoder, picture, text)))
+        except Exception as error:
+            print(f"no picture: {error}")
     return parts

@@ -1,5 +1,7 @@
 from pathlib import Path
-from types import SimpleNamespace
+
+from coders import Coder
+from transformers import PreTrainedModel
 
 
 class _Tokenizer:
@@ -12,6 +14,10 @@ class _Tokenizer:
     def decode(self, tokens, skip_special_tokens):
         assert not skip_special_tokens
         return tokens
+
+
+class Emu3ForCausalLM(PreTrainedModel):
+    device = "cuda:0"
 
 
 class _Ids:
@@ -28,4 +34,4 @@ def build_emu3p5(
 ):
     assert Path(model_path).is_dir() and Path(vq_path).is_dir() and vq_type == "ibq"
     assert tokenizer_path.endswith("repository/src/tokenizer_emu3_ibq")
-    return SimpleNamespace(device="cuda:0"), _Tokenizer(), "decoder"
+    return Emu3ForCausalLM.from_pretrained(model_path), _Tokenizer(), Coder()
