@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import sys
 import traceback
@@ -54,7 +55,7 @@ def logged(snakemake: Any) -> Iterator[None]:
 
 
 def _refuse_other_code() -> None:
-    """Refuse to run another gensight than the one that planned.
+    """Refuse to run another gensight than the one that planned; equal code elsewhere will do.
 
     Snakemake shares conda environments between checkouts whose files of environments are equal, and
     gensight in one of them is that of whichever checkout made it: the numbers would be its own, and
@@ -63,12 +64,20 @@ def _refuse_other_code() -> None:
     from gensight.errors import GensightError
 
     planned, own = os.environ.get(PLANNED_WITH), Path(__file__).resolve().parent
-    if planned is not None and Path(planned) != own:
+    if planned is not None and Path(planned) != own and _code(Path(planned)) != _code(own):
         raise GensightError(
-            f"this job's Python has the gensight of {own}, and {planned} planned it: another "
-            f"checkout made its environment; give this one its own (--conda-prefix), or run in it: "
-            f"{sys.executable} -m pip install --no-deps --editable {Path.cwd()}"
+            f"this job's Python ({sys.executable}) has the gensight of {own}, and another one, "
+            f"{planned}, planned it: give this checkout environments of its own (--conda-prefix), "
+            f"or install the same gensight in both"
         )
+
+
+def _code(folder: Path) -> dict[str, str]:
+    """Return the digest of every module below a folder; none where the folder is not seen."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*.py"))
+    }
 
 
 @contextmanager

@@ -191,6 +191,9 @@ def test_the_run_of_another_config_is_examined(checkout, monkeypatch):
     done = call("doctor", "--configfile", "large.yaml")
     assert done.exit_code == 1 and done.stdout.splitlines()[-1] == "not ready for this run"
     assert "roms" in done.stdout
+    write(checkout, {"large.yaml": "run: papers\n"})
+    done = call("doctor", "--configfile", "large.yaml")
+    assert done.exit_code == 1 and "key 'run'" in done.stdout and done.exception.code == 1
     missing = call("doctor", "--configfile", "none.yaml")
     assert missing.exit_code == 1 and "Traceback" not in missing.output
 
@@ -297,10 +300,14 @@ def test_encoders_say_what_they_lack(checkout, monkeypatch):
     found = answer("doctor")["encoders"]
     assert found["plain"]["reasons"] == [] and "stands in" in found["plain"]["note"]
     assert found["named"]["reasons"] == ["no transformers: pip install 'gensight[models]'"]
-    assert found["named"]["weights"] == "weights to be downloaded at the first start"
+    assert (
+        found["named"]["weights"] == "weights someone/weights to be downloaded at the first start"
+    )
     (line,) = [x for x in call("doctor").stdout.splitlines() if x.startswith("  named ")]
-    assert line.endswith("(never run here; weights to be downloaded at the first start)")
+    assert line.endswith(
+        "(never run here; weights someone/weights to be downloaded at the first start)"
+    )
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     lacks = answer("doctor")["encoders"]["named"]["reasons"]
-    assert lacks[1] == "no weights of someone/weights here, and HF_HUB_OFFLINE is set"
+    assert lacks[1] == "no weights someone/weights here, and HF_HUB_OFFLINE is set"
     assert "cannot embed here" not in " ".join(answer("doctor")["warnings"])

@@ -1,6 +1,7 @@
 """Everything that a workflow script says, and how it fails, lands in the rule's log."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -65,8 +66,15 @@ def test_another_checkouts_code_is_refused(tmp_path, monkeypatch):
         monkeypatch.setitem(BUFFERED, doorway.PLANNED_WITH, planned)
         done, log = run(tmp_path, "print('drawn')")
         assert (done.returncode == 0) == is_own == ("drawn" in log)
-    assert f"has the gensight of {own}, and /elsewhere/src/gensight planned it" in log
+    assert f"has the gensight of {own}, and another one, /elsewhere/src/gensight" in log
     assert "Traceback" not in log
+    # The same code elsewhere: installed, not linked.
+    copy = tmp_path / "site/gensight"
+    shutil.copytree(own, copy)
+    monkeypatch.setitem(BUFFERED, doorway.PLANNED_WITH, str(copy))
+    assert "drawn" in run(tmp_path, "print('drawn')")[1]
+    (copy / "rounding.py").write_text("other = 1\n")
+    assert "drawn" not in run(tmp_path, "print('drawn')")[1]
 
 
 def test_output_keeps_its_order(tmp_path):

@@ -15,6 +15,7 @@ from gensight.errors import SpecError
 from gensight.pixels.quantisation import median_cut
 from gensight.pixels.resampling import box_reduced
 from gensight.prompts import render
+from gensight.stages import extract as stage
 
 DRAW = "config/benchmarks/draw.yaml"
 GRID = "resources/prompts/text_to_pixel/grid.yaml"
@@ -316,6 +317,18 @@ def test_a_grid_that_is_said_to_be_of_something_else_is_told_in_the_log(road, ca
     told = [line for line in capsys.readouterr().out.splitlines() if "is said to be of" in line]
     assert len(told) == 1 and "'unicorn'" in told[0] and f"'{labels[2]}'" in told[0]
     assert {row.status for row in read(road, "painter").values()} == {"ok"}
+
+
+def test_the_same_mistake_is_told_a_few_times_and_then_counted(road, capsys, monkeypatch):
+    monkeypatch.setattr(stage, "TOLD_OF_A_KIND", 2)
+    road.run_of(models=["painter"])
+    road.answers["painter"] = lambda question: "no icons"
+    road.make("generations/painter/draw/grid_8/all")
+    capsys.readouterr()
+    road.make("predictions/painter/draw/grid_8/grid")
+    told = capsys.readouterr().out
+    assert told.count("(not_json)") == 2 and "4 more of the kind 'not_json'" in told
+    assert "repeat 0 (strict, lenient): the reply is no palette grid" in told
 
 
 # -- what is refused

@@ -6,7 +6,14 @@ import pytest
 from pretend_driver import GPU, put
 
 from gensight.runner import gpu_memory
-from gensight.runner.gpu_memory import LOOK_EVERY_S, Held, HeldMemory, NoDriverError, held_by
+from gensight.runner.gpu_memory import (
+    LOOK_EVERY_S,
+    PATIENCE,
+    Held,
+    HeldMemory,
+    NoDriverError,
+    held_by,
+)
 
 MIB_GB = 2**20 / 1e9
 
@@ -65,15 +72,20 @@ def test_without_a_driver_nothing_is_known(tmp_path, monkeypatch):
     assert HeldMemory(lambda: {os.getpid()}).read() == Held()
 
 
-def test_a_driver_that_hangs_is_asked_once(tmp_path, monkeypatch):
+def test_a_driver_that_hangs_is_given_up_after_a_while_and_what_was_known_stands(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(gpu_memory, "TIMEOUT_S", 0.2)
-    looks = put(tmp_path, monkeypatch, "exec sleep 30")
+    put(tmp_path, monkeypatch, f"echo '10, 1000, {GPU}'")
     clock = Clock()
     memory = HeldMemory(lambda: {10}, clock)
-    for now in (0, 2 * LOOK_EVERY_S):
-        clock.now = now
-        assert memory.read() == Held()
-    assert looks.read_text().count("look") == 1
+    assert memory.read() == Held(1.048576, GPU)
+    looks = put(tmp_path, monkeypatch, "exec sleep 30")
+    looks.write_text("")
+    for turn in range(1, PATIENCE + 3):
+        clock.now = turn * LOOK_EVERY_S
+        assert memory.read() == Held(1.048576, GPU)
+    assert looks.read_text().count("look") == PATIENCE
 
 
 def test_the_driver_is_asked_now_and_then(tmp_path, monkeypatch):

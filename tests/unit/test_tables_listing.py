@@ -11,6 +11,7 @@ import pytest
 from gensight import published
 from gensight.errors import RecordError, SpecError
 from gensight.plan import Plan
+from gensight.plan.sent import sent_settings
 from gensight.specs.base import load_spec, parse
 from gensight.specs.project import load_project
 from gensight.specs.tables import TableSpec
@@ -74,11 +75,15 @@ def test_settings_stand_as_the_paper_prints_them():
     assert ["Gemini 3.6 Flash", "0.7", "default", "32768", "1"] in texts(table)
 
 
-def run_of(how="hide"):
-    run = {"name": "r", "models": ["gpt_6_astra", "seed_2_1_pro", "deepseek_v4_pro", "drawer",
-                                   "gemini_3_8_flash"],
-           "benchmarks": ["icons_t2p"], "prompts": ["grid_16"], "tables": ["pixelbench_table_18"],
-           "published": how}  # fmt: skip
+def run_of(how="hide", benchmarks=("icons_t2p", "icons_i2p")):
+    run = {
+        "name": "r",
+        "models": ["gpt_6_astra", "seed_2_1_pro", "deepseek_v4_pro", "drawer", "nearest"],
+        "benchmarks": list(benchmarks),
+        "prompts": ["grid_16"],
+        "tables": ["pixelbench_table_18"],
+        "published": how,
+    }
     return Plan(load_project({"run": run}, ROOT))
 
 
@@ -94,7 +99,7 @@ def settings_table(how, folder, monkeypatch):
 
 
 def test_a_measured_run_says_what_it_sends_beside_what_the_paper_prints(tmp_path, monkeypatch):
-    found, text = settings_table("hide", tmp_path, monkeypatch)
+    found, text = settings_table("beside", tmp_path, monkeypatch)
     block = next(group for group, label in found if label == "DeepSeek V4 Pro")
     told = {label: cells for (group, label), cells in found.items() if group == block}
     nothing = "not sent"
@@ -111,11 +116,29 @@ def test_a_measured_run_says_what_it_sends_beside_what_the_paper_prints(tmp_path
     assert "Drawer" not in str(found), "a model that nobody asks over an API has no such settings"
     # It reads no pictures, and so draws none from them.
     assert sum(label == "DeepSeek V4 Pro" for _, label in found) == 1
+    own, _ = settings_table("hide", tmp_path, monkeypatch)
+    assert own[block, "GPT-6 Astra"] == [nothing, nothing, "32768", "65536", "1"]
+    assert own.keys() == found.keys()
     printed, text = settings_table("only", tmp_path, monkeypatch)
     assert "nothing here was measured" in text and len(printed) == 13
     assert {tuple(cells) for (_, label), cells in printed.items() if label == "GPT-6 Astra"} == {
         ("1.0", "default", "32768", "1")
     }
+
+
+def test_assumed_settings_are_sent_and_only_tasks_of_the_run_are_listed():
+    plan = run_of(benchmarks=["icons_t2p"])
+    spec = plan.project.models["gpt_6_astra"]
+    given = {"assumed_temperature": 0.7, "temperature": None, "assumed_reasoning_effort": "low",
+             "reasoning_effort": None}  # fmt: skip
+    assumed = spec.model_copy(update={"generation": {**spec.generation, **given}})
+    project = replace(plan.project, models={**plan.project.models, "gpt_6_astra": assumed})
+    entries = sent_settings(
+        project, {"T2P": "text_to_pixel", "I2P": "image_to_pixel"}, "pixelbench"
+    )
+    assert {entry["row_group"] for entry in entries} == {"T2P"}
+    (told,) = [entry for entry in entries if entry["model"] == "GPT-6 Astra"]
+    assert (told["temperature"], told["reasoning"]) == ("0.7", "low")
 
 
 def test_what_is_sent_determines_the_table():

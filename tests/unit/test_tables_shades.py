@@ -79,6 +79,15 @@ def test_less_than_two_numbers_are_no_scale(rows):
     assert "cellcolor" not in render_tex(table) and "hades" not in " ".join(table.notes)
 
 
+def test_a_gain_beside_a_shaded_number_has_no_shade():
+    rows = [
+        summary(m, v, higher_is_better=False, floor=1.0, ceiling=0.0, floor_model="salient")
+        for m, v in (("alpha", 0.2), ("beta", 0.4))
+    ]
+    table = build(rows, spec([SHADED], show_gain=True))
+    assert (shades(table, "alpha"), shades(table, "beta")) == ([1.0, None], [0.0, None])
+
+
 def test_a_family_has_one_direction():
     rows = [summary(m, v) for m, v in (("alpha", 0.2), ("beta", 0.4))]
     rows += [

@@ -103,11 +103,16 @@ def provider_slots(provider):
 
 
 def judge_slots(provider):
-    """Return a resource function: one slot of the provider for each judge's job that asks it."""
+    """Return a resource function: one slot of the provider for each judge's job that asks it.
+
+    None where a model of the panel runs in the job: it would keep the provider from all others as
+    long as that one takes, and the provider's lock holds in any case.
+    """
 
     def slots(wildcards):
         judging = project.judges[wildcards.judge].models
-        return int(any(project.asks(name) == provider for name in judging))
+        asks = any(project.asks(name) == provider for name in judging)
+        return int(asks and needs_of_judge(project, wildcards.judge).gpus == 0)
 
     return slots
 

@@ -38,10 +38,13 @@ class Model:
             self.options.pop("tokenizer"), self.options.pop("tokenizer_revision")
         )
         folder, revision = protocol.download(generation["weights"], generation["weights_revision"])
-        with protocol.strict_loading(self.options.pop("accepted_warnings", ())):
+        accepted = self.options.pop("accepted_warnings", ())
+        with protocol.strict_loading(accepted):
             pipeline = NextStepPipeline(model_name_or_path=folder, vae_name_or_path=tokenizer)
-        coder = torch.load(str(Path(tokenizer) / "checkpoint.pt"), map_location="cpu")
-        pipeline.vae.load_state_dict(coder)  # strict
+        path = str(Path(tokenizer) / "checkpoint.pt")
+        coder = torch.load(path, map_location="cpu")
+        protocol.check_keys(path, pipeline.vae.state_dict(), coder, accepted)
+        pipeline.vae.load_state_dict(coder, strict=False)  # fails at other shapes
         self.pipeline = pipeline.to("cuda", torch.bfloat16)
         protocol.watch("the decoder of the VAE", pipeline.vae.decoder)
         self.pictures = Image

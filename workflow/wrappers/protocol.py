@@ -214,10 +214,16 @@ def digest_of(path: str) -> str:
     return digest.hexdigest()
 
 
-def check_keys(where: str, wanted: Iterable[str], found: Iterable[str]) -> None:
-    """Refuse weights that lack tensors of the model, or have others, where loading ignores it."""
-    wanted, found = set(wanted), set(found)
+def check_keys(
+    where: str, wanted: Iterable[str], found: Iterable[str], accepted: Iterable[str] = ()
+) -> None:
+    """Refuse weights that lack tensors of the model, or have others, where loading ignores it.
+
+    A key that contains a text of `accepted` passes (setting `accepted_warnings`).
+    """
+    wanted, found, accepted = set(wanted), set(found), tuple(accepted)
     for how, keys in (("lacks", wanted - found), ("has unknown", found - wanted)):
+        keys = {key for key in keys if not any(words in key for words in accepted)}
         if keys:
             raise ValueError(_misfit(where, how, keys))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -29,6 +29,7 @@ from gensight.cli.readiness import (
     version_of,
     weights_of,
 )
+from gensight.cli.weights import WeightsTold
 from gensight.errors import GensightError, SpecError
 from gensight.plan.cells import Cells
 from gensight.providers.keys import find_key
@@ -101,7 +102,8 @@ def _listing(configfiles: Sequence[str]) -> str:
     """Return the file of those merged that lists the models of the run, or the last one."""
     for name in reversed(configfiles):
         with suppress(GensightError):  # told where the config is loaded
-            if (read_yaml(Path(name)).get("run") or {}).get("models"):
+            run = read_yaml(Path(name)).get("run")
+            if isinstance(run, Mapping) and run.get("models"):
                 return name
     return configfiles[-1]
 
@@ -168,7 +170,7 @@ def _models(project: Project, machine: Machine, health: Health) -> dict[str, dic
             "runs": ready.runs,
             "reasons": ready.reasons,
             "note": None if PROTOCOLS[spec.adapter].proven else NEVER_RUN,
-            "weights": weights_of(spec, project.root),
+            "weights": _text(weights_of(spec, project.root)),
         }
         if name not in asked or spec.kind == "published":  # nobody asks that one anything
             continue
@@ -184,6 +186,10 @@ def _models(project: Project, machine: Machine, health: Health) -> dict[str, dic
     return found
 
 
+def _text(told: WeightsTold | None) -> str | None:
+    return None if told is None else told.text
+
+
 def _encoders(project: Project, machine: Machine, health: Health) -> dict[str, dict[str, Any]]:
     """Return every encoder with what it lacks here, which is a warning if the run needs it."""
     run = project.config.run
@@ -196,7 +202,7 @@ def _encoders(project: Project, machine: Machine, health: Health) -> dict[str, d
     for name, spec in project.encoders.items():
         lacks = encoder_lacks(spec, machine, project.root)
         note = "stands in where there are no weights" if spec.stand_in else NEVER_RUN
-        weights = encoder_weights(spec, project.root)
+        weights = _text(encoder_weights(spec, project.root))
         found[name] = {"module": spec.module, "reasons": lacks, "note": note, "weights": weights}
         if lacks and name in needed:
             health.warnings.append(

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from gensight import models, providers
-from gensight.cli.weights import TO_COME, weights_told
+from gensight.cli.weights import WeightsTold, weights_told
 from gensight.models import Site
 from gensight.slurm import commands
 from gensight.specs.encoder import EncoderSpec
@@ -167,8 +167,8 @@ def _lacks(
     """Yield everything that is missing, a GPU apart."""
     yield from _packages(spec, machine)
     told = weights_of(spec, site.root)
-    if told is not None and told != TO_COME:
-        yield told
+    if told is not None and told.is_lack:
+        yield told.text
     if spec.adapter == COMMAND:
         yield from _wrapper(spec, site)
     elif spec.kind == "served" or spec.provider == OWN_SERVER:
@@ -184,7 +184,7 @@ def _key(provider: str, problem: str) -> str:
     return f"no key: export {variables}, or name a keys_file in the config"
 
 
-def weights_of(spec: ModelSpec, root: Path) -> str | None:
+def weights_of(spec: ModelSpec, root: Path) -> WeightsTold | None:
     """Return what is to be known of the weights that a model's own process loads, None: nothing."""
     return weights_told(spec.generation, root) if _uses_torch(spec) else None
 
@@ -193,10 +193,10 @@ def encoder_lacks(spec: EncoderSpec, machine: Machine, root: Path) -> list[str]:
     """Return what an encoder lacks here: packages, weights. A GPU only makes it faster."""
     told = encoder_weights(spec, root)
     missing = list(_missing(ENCODER_NEEDS.get(spec.module, {}), machine))
-    return missing if told in (None, TO_COME) else [*missing, told]
+    return [*missing, told.text] if told is not None and told.is_lack else missing
 
 
-def encoder_weights(spec: EncoderSpec, root: Path) -> str | None:
+def encoder_weights(spec: EncoderSpec, root: Path) -> WeightsTold | None:
     """Return what is to be known of the weights of an encoder beforehand, None: nothing."""
     return weights_told(spec.settings, root) if spec.module in ENCODER_NEEDS else None
 

@@ -6,23 +6,27 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gensight.specs import declared
+from gensight.specs.conventions import ASSUMED
 from gensight.specs.model import ModelSpec
 from gensight.specs.project import Project
 
 #: What a setting is that stays the provider's own: nothing is sent.
 LEFT_OUT = (None, "provider_default")
 NOT_SENT = "not sent"
-#: Settings of how long a model thinks, as adapters name them, and what stands behind their value.
-REASONING = {"reasoning_effort": "", "effort": "", "thinking": "", "thinking_budget": " tokens"}
+#: Settings of how long a model thinks, as adapters name them; a number is one of tokens.
+REASONING = ("reasoning_effort", "effort", "thinking", "thinking_budget")
 
 
 def sent_settings(project: Project, blocks: Mapping[str, str], paper: str) -> list[dict[str, str]]:
-    """Return an entry for each hosted model of the run that answers a task, block by block.
+    """Return an entry for each hosted model of the run that answers a task of it, block by block.
 
     `blocks` are tasks by the name of their block. `cited_as` is the name in the paper, "" for none.
     """
     entries = []
+    asked = {project.benchmarks[name].task for name in project.config.run.benchmarks}
     for block, task in blocks.items():
+        if task not in asked:
+            continue
         for name in sorted(project.config.run.models, key=lambda n: _place(project.models[n], n)):
             model = project.models[name]
             if model.provider is not None and model.answers == "text" and _takes(model, task):
@@ -41,19 +45,24 @@ def _takes(model: ModelSpec, task: str) -> bool:
 
 
 def _settings(model: ModelSpec) -> Iterator[tuple[str, str]]:
-    generation = dict(model.generation)
+    generation, limit = dict(model.generation), None
     if model.adapter in declared.names("models"):
         constants = declared.constants("models", model.adapter)
         generation = {**constants["DEFAULTS"], **generation}
-        limit = generation.get((constants.get("SPENDS") or {}).get("max_tokens"))
-    else:
-        limit = None
+        limit = (constants.get("SPENDS") or {}).get("max_tokens")
     ladder = generation.get("length_ladder") or []
-    yield "temperature", _told(generation.get("temperature"))
+    yield "temperature", _told(_stated(generation, "temperature"))
     yield "reasoning", ", ".join(_reasoning(generation)) or NOT_SENT
-    yield "max_output_tokens", _told(limit)
+    yield "max_output_tokens", _told(None if limit is None else _stated(generation, limit))
     yield "longer", ", ".join(map(str, ladder)) or "–"
     yield "samples_per_item", str(model.repeats)
+
+
+def _stated(generation: Mapping[str, Any], name: str) -> Any:
+    """Return a setting under its name, or as an assumed one."""
+    name = name.removeprefix(ASSUMED)
+    value = generation.get(name)
+    return generation.get(f"{ASSUMED}{name}") if value is None else value
 
 
 def _told(value: Any) -> str:
@@ -61,7 +70,7 @@ def _told(value: Any) -> str:
 
 
 def _reasoning(generation: Mapping[str, Any]) -> Iterator[str]:
-    for name, unit in REASONING.items():
-        value = generation.get(name)
+    for name in REASONING:
+        value = _stated(generation, name)
         if value not in LEFT_OUT:
-            yield f"{value}{unit}"
+            yield f"{value} tokens" if isinstance(value, int) else str(value)

@@ -18,6 +18,8 @@ QUERY = ("nvidia-smi", "--query-compute-apps=pid,used_memory,gpu_name")
 FORMAT = "--format=csv,noheader,nounits"
 #: How long the driver may take, and how often it is asked at most.
 TIMEOUT_S, LOOK_EVERY_S = 20.0, 5.0
+#: So often in a row it may fail to answer in time.
+PATIENCE = 3
 BYTES_PER_MIB, BYTES_PER_GB = 2**20, 10**9
 
 
@@ -30,33 +32,39 @@ class Held:
 
 
 class NoDriverError(Exception):
-    """There is no `nvidia-smi`, or it hangs."""
+    """There is no `nvidia-smi`."""
+
+
+class BusyDriverError(Exception):
+    """The driver did not answer in time, as may happen while weights load."""
 
 
 class HeldMemory:
     """The GPU memory of processes, looked up now and then; `read` may be called by many threads.
 
-    `processes` returns the ids of those that count. A driver that is not there, or hangs, is not
-    asked again.
+    `processes` returns the ids of those that count. A driver that is not there is not asked again,
+    nor one that did not answer several times in a row; what was known stands meanwhile.
     """
 
     def __init__(self, processes: Callable[[], Set[int]], clock: Clock | None = None) -> None:
         self._processes, self._clock = processes, clock or SystemClock()
         self._guard = threading.Lock()
         self._looked_at: float | None = None
-        self._found, self._has_driver = Held(), True
+        self._found, self._patience = Held(), PATIENCE
 
     def read(self) -> Held:
         """Return what they hold, at most `LOOK_EVERY_S` seconds ago."""
         with self._guard:
             now = self._clock.monotonic()
             is_due = self._looked_at is None or now - self._looked_at >= LOOK_EVERY_S
-            if is_due and self._has_driver:
+            if is_due and self._patience > 0:
                 self._looked_at = now
                 try:
-                    self._found = held_by(self._processes())
+                    self._found, self._patience = held_by(self._processes()), PATIENCE
+                except BusyDriverError:
+                    self._patience -= 1
                 except NoDriverError:
-                    self._found, self._has_driver = Held(), False
+                    self._patience = 0
             return self._found
 
 
@@ -68,6 +76,7 @@ def held_by(processes: Set[int]) -> Held:
 
     Raises:
         NoDriverError: nobody can be asked.
+        BusyDriverError: nobody answered.
     """
     rows = [row for row in _rows() if row[0] in processes]
     if not rows:
@@ -85,8 +94,10 @@ def _rows() -> Iterator[tuple[int, int | None, str]]:
         told = subprocess.run(
             [*QUERY, FORMAT], capture_output=True, text=True, timeout=TIMEOUT_S, check=True
         ).stdout
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
         raise NoDriverError(str(error)) from None
+    except subprocess.TimeoutExpired as error:
+        raise BusyDriverError(str(error)) from None
     except subprocess.SubprocessError:
         return
     for line in told.splitlines():

@@ -194,8 +194,8 @@ class ListingSpec(Spec):
     With `sent`, tasks by the name of their block, the entries are the run's hosted models with what
     they are sent (`temperature`, `reasoning`, `max_output_tokens`, `longer`: the lengths that a cut
     answer is asked again with, `samples_per_item`), and beside it what the printed table says, as
-    `printed_` and the field's name. A run that prints the paper's numbers alone leaves out what
-    that has not.
+    `printed_` and the field's name. A run that hides a paper's numbers leaves those out, and one
+    that prints them alone the others.
     """
 
     sent: dict[str, Task] = Field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -15,6 +16,9 @@ from gensight.extractors._consensus import MERGEABLE, merged
 from gensight.footers import read_footer
 from gensight.outcomes import Outcome
 from gensight.records import Generation, Prediction, RowFile, Sample, SampleStore, write_rows
+
+#: Answers of a kind that are told of one by one: a model may break the same rule a thousand times.
+TOLD_OF_A_KIND = 10
 
 
 def extract(
@@ -30,7 +34,11 @@ def extract(
     shards = [_shard(path, plan) for path in generations]
     reader, ranks = _Reader(determinants, store), determinants["ranks"]
     rows = (row for shard in shards for row in reader.rows(_final(shard, ranks)))
-    return write_rows(output, Prediction, rows, determinants, [samples, *(s.path for s in shards)])
+    written = write_rows(
+        output, Prediction, rows, determinants, [samples, *(s.path for s in shards)]
+    )
+    reader.tell_rest()
+    return written
 
 
 def _shard(path: str, plan: Mapping[str, Any]) -> RowFile[Generation]:
@@ -77,6 +85,7 @@ class _Reader:
         self.repeats: int = plan["generations"]["repeats"]
         self.ranks: int | None = plan["ranks"]
         self.store = store
+        self.told: Counter[str] = Counter()
 
     def rows(self, generations: Iterable[Generation]) -> Iterator[Prediction]:
         """Yield the readings of every answer, and what the repeats of a request agree on."""
@@ -93,8 +102,7 @@ class _Reader:
         found: dict[str, list[extractors.Reading]] = {}
         for generation in answers:
             readings = self._read(generation, sample)
-            for detail in dict.fromkeys(r.detail for r in readings if r.detail is not None):
-                print(f"{sample.sample_id}: {detail}")
+            self._tell(generation, sample, readings)
             for reading in readings:
                 found.setdefault(reading.variant, []).append(reading)
                 yield _prediction(generation, sample, reading)
@@ -102,6 +110,30 @@ class _Reader:
             for variant, readings in found.items():
                 agreed = replace(merged(self.name, readings), variant=f"{variant}_consensus")
                 yield _prediction(answers[0], sample, agreed, consensus=True)
+
+    def _tell(
+        self, generation: Generation, sample: Sample, readings: Sequence[extractors.Reading]
+    ) -> None:
+        """Print what is to be told of an answer, of each kind the first few."""
+        by_detail: dict[str, list[extractors.Reading]] = {}
+        for reading in readings:
+            if reading.detail is not None:
+                by_detail.setdefault(reading.detail, []).append(reading)
+        for detail, some in by_detail.items():
+            kind = str(some[0].reason)
+            self.told[kind] += 1
+            if self.told[kind] <= TOLD_OF_A_KIND:
+                which = [sample.sample_id, f"repeat {generation.repeat}"]
+                if generation.severity is not None:
+                    which.append(f"severity {generation.severity:g}")
+                variants = ", ".join(reading.variant for reading in some)
+                print(f"{', '.join(which)} ({variants}): {detail}")
+
+    def tell_rest(self) -> None:
+        """Print how many more there were of each kind."""
+        for kind, number in sorted(self.told.items()):
+            if number > TOLD_OF_A_KIND:
+                print(f"{number - TOLD_OF_A_KIND} more of the kind '{kind}'")
 
     def _read(self, generation: Generation, sample: Sample) -> list[extractors.Reading]:
         try:

@@ -37,8 +37,11 @@ def tabulate(summaries: Sequence[str], output: str, determinants: Mapping[str, A
         for row in RowFile(path, Summary, digest)
     ]
     spec = TableSpec.model_validate(plan["spec"])
-    if plan["published"] is not None and plan["published"]["how"] == "only":
+    how = None if plan["published"] is None else plan["published"]["how"]
+    if how == "only":
         spec = _as_printed(spec)
+    elif how is None and spec.listing is not None:
+        spec = _without_print(spec)
     facts = RunFacts(
         name=plan["run"], mark=_mark(summaries, plan), protocol=tuple(plan["protocol"])
     )
@@ -90,6 +93,14 @@ def _as_printed(spec: TableSpec) -> TableSpec:
         columns = [column for column in listing.columns if column.field not in ours]
         listing = listing.model_copy(update={"columns": columns})
     return spec.model_copy(update={"caption": caption, "notes": [], "listing": listing})
+
+
+def _without_print(spec: TableSpec) -> TableSpec:
+    """Return a listing without what a paper prints, for a run that hides that."""
+    assert spec.listing is not None
+    columns = [one for one in spec.listing.columns if not one.field.startswith(PRINTED)]
+    listing = spec.listing.model_copy(update={"columns": columns})
+    return spec.model_copy(update={"listing": listing})
 
 
 def _citations(spec: TableSpec, plan: Mapping[str, Any]) -> Citations | None:

@@ -81,7 +81,8 @@ def _with_company(own: Column, options: TableOptionsSpec) -> list[Column]:
     columns, column = [own], own.spec
     if options.show_gain and column.statistic == "value" and column.minus_fit is None:
         update = {"statistic": "gain", "header": "gain", "scale": 100.0, "decimals": 0}
-        gain = column.model_copy(update=update)
+        # A share between bounds has no place on the scale of the numbers that it is made from.
+        gain = column.model_copy(update={**update, "shade": None})
         columns.append(replace(own, spec=gain, header="gain", higher_is_better=True))
     if options.show_rank and column.statistic == "value" and may_be_best(column):
         columns.append(replace(own, header="rank", higher_is_better=None, kind="rank"))
