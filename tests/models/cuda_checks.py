@@ -12,7 +12,7 @@ from whole_cells import picture, turn
 
 from gensight.images import decode_rgb
 from gensight.models import Site, diffusers_edit
-from gensight.models._torch import noise
+from gensight.models._noise import drawn_from, noise
 
 SHORT = {"pipeline": "Flux2Pipeline", "num_inference_steps": 2, "max_sequence_length": 64}
 BLACK = (0, 0, 0)
@@ -49,6 +49,24 @@ def test_the_noise_of_a_seed_is_the_same_on_both_devices():
         for device in ("cpu", "cuda")
     ]
     assert torch.equal(drawn[0], drawn[1].cpu())
+
+
+def test_draws_that_name_no_generator_are_the_same_on_both_devices():
+    import torch
+
+    drawn = []
+    for device in ("cpu", "cuda"):
+        odds = torch.tensor([0.2, 0.3, 0.5], device=device)
+        with drawn_from(noise(3)):
+            made = [
+                torch.randn(4, device=device),
+                torch.randn_like(odds),
+                torch.rand(2, device=device),
+            ]
+            made.append(torch.multinomial(odds, 1))
+        assert {one.device.type for one in made} == {device}
+        drawn.append([one.cpu() for one in made])
+    assert all(torch.equal(one, other) for one, other in zip(*drawn, strict=True))
 
 
 def test_an_answer_is_the_same_again_and_near_that_of_a_cpu(tiny, monkeypatch):

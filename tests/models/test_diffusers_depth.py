@@ -10,7 +10,7 @@ from gensight.errors import AnswerError, SpecError
 from gensight.extractors import normals as normals_extractor
 from gensight.images import decode_colour, decode_grey, fit_long_side, inspect
 from gensight.models import Part, Site, Turn, diffusers_depth
-from gensight.models._torch import noise
+from gensight.models._noise import noise
 
 BLACK = (0, 0, 0)
 

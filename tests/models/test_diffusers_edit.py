@@ -306,6 +306,21 @@ def rebuilt(folder, **config):
     kind.from_config({**told, **config}).save_pretrained(folder)
 
 
+@pytest.mark.parametrize(
+    "pipeline", [name for name, one in PIPELINES.items() if one.draws_globally]
+)
+def test_no_noise_is_drawn_past_the_generator_of_the_answer(opened, monkeypatch, pipeline):
+    """Whatever torch's own generator is seeded with: the same bytes."""
+    import torch
+
+    adapter, shown, seeded = opened(pipeline), turn(picture(96, 64), seed=7), torch.manual_seed
+    made = []
+    for other in (1, 2):
+        monkeypatch.setattr(torch, "manual_seed", lambda _seed, other=other: seeded(other))
+        made.append(adapter.answer(shown).images)
+    assert made[0] == made[1]
+
+
 def test_a_turn_without_a_picture_is_told(opened):
     with pytest.raises(SpecError, match="the prompt shows no picture"):
         opened("Flux2Pipeline").answer(turn(None))

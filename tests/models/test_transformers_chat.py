@@ -154,7 +154,7 @@ def test_what_stands_before_the_last_mark_is_thought():
     assert split_thoughts("") == ("", "")
 
 
-def test_a_sampled_reply_follows_from_its_seed_and_nothing_else(tiny):
+def test_a_sampled_reply_follows_from_its_seed_and_nothing_else(tiny, monkeypatch):
     import torch
 
     model = opened(tiny["qwen3vl"], temperature=1.0)
@@ -166,6 +166,10 @@ def test_a_sampled_reply_follows_from_its_seed_and_nothing_else(tiny):
     assert model.answer(turn(image, seed=1)) == first
     assert torch.get_rng_state().equal(before), "what comes after is not touched"
     assert json.loads(first.setup)["seed"] == 1
+    # Every token is drawn by the reply's own generator, whatever torch's own is seeded with.
+    seeded = torch.manual_seed
+    monkeypatch.setattr(torch, "manual_seed", lambda _seed: seeded(99))
+    assert model.answer(turn(image, seed=1)) == first
 
 
 def test_only_set_limits_narrow_what_is_drawn_from(tiny):

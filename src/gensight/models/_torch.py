@@ -179,17 +179,6 @@ def _told(kind: str, keys: Sequence[str]) -> str:
     return f"{kind.replace('_', ' ')}: {', '.join(keys[:NAMED_KEYS])}{more}"
 
 
-def noise(seed: int | None) -> torch.Generator:
-    """Return the generator of one answer.
-
-    It is made on the CPU, so that the noise is the same on every device; the answer's position in a
-    shard has no part in it.
-    """
-    import torch
-
-    return torch.Generator("cpu").manual_seed((seed or 0) % 2**63)
-
-
 class Meter:
     """Measures one answer: `with Meter() as meter`, then `meter.peak_memory_gb`, `meter.device`.
 

@@ -19,8 +19,9 @@ import numpy as np
 from gensight.images import encode_png
 from gensight.models import Outcome, Reply, Site, Turn
 from gensight.models._diffusers import Loaded, finite_decoder, load_pipeline, picture_of
+from gensight.models._noise import noise
 from gensight.models._settings import complete, count
-from gensight.models._torch import LOADING, Meter, Size, noise, only_picture, refuse_nan, setup_json
+from gensight.models._torch import LOADING, Meter, Size, only_picture, refuse_nan, setup_json
 
 VERSION = 1
 READS_TRUTH = False

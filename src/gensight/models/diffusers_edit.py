@@ -11,6 +11,7 @@ One answer at a time, with one generator made on the CPU. Source: diffusers 0.42
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -26,12 +27,12 @@ from gensight.models._diffusers import (
     picture_of,
 )
 from gensight.models._editors import PIPELINES, Habits
+from gensight.models._noise import drawn_from, noise
 from gensight.models._settings import complete, stated
 from gensight.models._torch import (
     LOADING,
     Meter,
     Size,
-    noise,
     pictures_of,
     refuse_nan,
     setup_json,
@@ -216,17 +217,16 @@ class DiffusersEdit:
         """Return the picture as floats (H, W, 3) in [0, 1], before any cast."""
         import torch
 
-        if self.habits.draws_globally:
-            # Parts of these pipelines take no generator.
-            torch.manual_seed((turn.seed or 0) % 2**63)
-        width, height = used
-        with torch.inference_mode():
+        generator, (width, height) = noise(turn.seed), used
+        # Parts of some pipelines take no generator.
+        drawing = drawn_from(generator) if self.habits.draws_globally else nullcontext()
+        with torch.inference_mode(), drawing:
             result = self.loaded.pipeline(
                 prompt=text,
                 **{self.habits.pictures: [self._fitted(data) for data in pictures]},
                 width=width,
                 height=height,
-                generator=noise(turn.seed),
+                generator=generator,
                 output_type="np",
                 **self.arguments,
             )

@@ -13,14 +13,15 @@ it is kept in the answer's setup as `thoughts`; a reply that is thoughts alone i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gensight.errors import AnswerError, GensightError, SpecError
 from gensight.images import inspect
 from gensight.models import Outcome, Part, Reply, Site, Turn
+from gensight.models._noise import drawn_from, noise
 from gensight.models._settings import complete, count, stated
 from gensight.models._torch import LOADING, Meter, Size, name_of, pictures_of
 from gensight.models._transformers import Opened, as_pillow, open_pretrained
@@ -188,7 +189,9 @@ class ChatModel:
         """Return the tokens of the reply alone, its end included."""
         import torch
 
-        with torch.inference_mode(), _seeded(seed, only=self.decoding["do_sample"]):
+        # `generate` takes no generator.
+        drawing = drawn_from(noise(seed)) if self.decoding["do_sample"] else nullcontext()
+        with torch.inference_mode(), drawing:
             made = self.opened.model.generate(
                 **inputs,
                 max_new_tokens=limit,
@@ -244,22 +247,6 @@ def split_thoughts(said: str) -> tuple[str, str]:
     thoughts, end, text = said.rpartition(END_OF_THOUGHTS)
     thoughts, text = (thoughts, text) if end else (said, "")
     return thoughts.strip().removeprefix(START_OF_THOUGHTS).strip(), text.strip()
-
-
-@contextmanager
-def _seeded(seed: int | None, *, only: bool) -> Iterator[None]:
-    """Seed torch's own generators for one sampled reply: `generate` takes no other.
-
-    They are put back after it, so that nothing else follows from the reply.
-    """
-    import torch
-
-    if not only:
-        yield
-        return
-    with torch.random.fork_rng():
-        torch.manual_seed((seed or 0) % 2**63)
-        yield
 
 
 def _content(part: Part) -> dict[str, Any]:
