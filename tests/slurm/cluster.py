@@ -29,6 +29,7 @@ VARIABLE = "GENSIGHT_TEST_SLURM"
 ETC = Path("/etc/slurm")
 #: How a configuration that we wrote begins; the folder of its cluster follows.
 MARK = "# A throw-away cluster of gensight's tests, in "
+NAME = "throwaway"
 NODES = ("cpu1", "cpu2", "gpu1")
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
 #: One cluster at a time; the second one waits.
@@ -37,7 +38,7 @@ START_S, STOP_S, WAIT_S = 60, 20, 600
 
 SLURM_CONF = """\
 {mark}{state}
-ClusterName=throwaway
+ClusterName={name}
 SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
@@ -195,7 +196,7 @@ def _start(state: Path) -> None:
     ETC.mkdir(exist_ok=True)
     for name, text in CONFIGURATION.items():
         host = socket.gethostname().split(".")[0]
-        (ETC / name).write_text(text.format(mark=MARK, state=state, host=host))
+        (ETC / name).write_text(text.format(mark=MARK, state=state, host=host, name=NAME))
     munge = {"key-file": key, "socket": state / "munge/sock", "pid-file": state / "munged.pid"}
     munge |= {"log-file": state / "log/munged.log", "seed-file": state / "munge/seed"}
     options = [f"--{name}={path}" for name, path in munge.items()]
@@ -217,6 +218,10 @@ def _stop(state: Path) -> None:
         deadline = time.monotonic() + STOP_S
         while _told("squeue", "-h", "-o", "%A") and time.monotonic() < deadline:
             time.sleep(0.2)
+    # What a lost node ran is nobody's any more, and would outlive the cluster.
+    for pid in left_of_jobs():
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     daemons = [
         pid
         for pattern in ("slurmd-*.pid", "slurmctld.pid", "munged.pid")
@@ -236,6 +241,20 @@ def _stop(state: Path) -> None:
         if (ETC / name).exists() and state_of(ETC / name) == state:
             (ETC / name).unlink()
     shutil.rmtree(state, ignore_errors=True)
+
+
+def left_of_jobs() -> list[int]:
+    """Return the processes that jobs of such a cluster started and that still run."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (process / "environ").read_bytes().split(b"\0")
+        except OSError:  # it has ended meanwhile
+            continue
+        is_ours = f"SLURM_CLUSTER_NAME={NAME}".encode() in variables
+        if is_ours and any(each.startswith(b"SLURM_JOB_ID=") for each in variables):
+            found.append(int(process.name))
+    return found
 
 
 def _daemon(pid_file: Path) -> int | None:

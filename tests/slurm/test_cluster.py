@@ -53,9 +53,14 @@ def test_the_machine_is_as_before_however_it_ends(end):
     if end != "exception":
         assert daemons() >= {"munged", "slurmctld", "slurmd"}
         assert configured() == list(cluster.CONFIGURATION)
+        # As a lost node leaves them: Slurm knows nothing of it any more.
+        variables = {"SLURM_CLUSTER_NAME": cluster.NAME, "SLURM_JOB_ID": "1"}
+        left = subprocess.Popen(["sleep", "600"], env={**os.environ, **variables})
         os.kill(asker.pid, end)
+        assert left.wait(timeout=60) == -signal.SIGKILL
     assert asker.wait(timeout=60) != 0
     wait_for(lambda: not configured() and not daemons() and not state.exists(), "its end")
+    assert cluster.left_of_jobs() == []
 
 
 @pytest.mark.parametrize("name", cluster.CONFIGURATION)
