@@ -6,6 +6,8 @@ clone of the stand-in repository at a commit of its own.
 
 import subprocess
 import venv
+from contextlib import closing
+from functools import cache, partial
 from pathlib import Path
 
 import numpy
@@ -13,6 +15,7 @@ import PIL
 from external_rig import ROOT, generation_of
 
 from gensight.models import Site
+from gensight.models.external_command import open_model
 from gensight.specs.model import LimitsSpec
 
 STUBS = Path(__file__).parent / "stub_packages"
@@ -58,13 +61,36 @@ def environment(folder, name):
     return generation, Site(root=ROOT, environments={name: str(prefix)}, limits=limits)
 
 
+def environments(folder):
+    """Return a function that makes the environment of a model once, in a folder."""
+    return cache(partial(environment, folder))
+
+
+def opener(environment_of, folder, monkeypatch):
+    """Return a function that opens a model's wrapper in its environment.
+
+    `files` ({(repository, file): tensors}) lie on the hub as they are given, beside those of
+    `WEIGHTS`; the hub and what the wrapper puts by for a while lie in the folder.
+    """
+    monkeypatch.setenv("TMPDIR", str(folder))
+
+    def open_one(name, files=(), **settings):
+        for variable, value in hub(folder / "hub", name).items():
+            monkeypatch.setenv(variable, value)
+        for (repository, file), tensors in dict(files).items():
+            _write(folder / "hub", repository, file, tensors)
+        generation, site = environment_of(name)
+        given = {**generation, "settings": {**generation["settings"], **settings}}
+        return closing(open_model(given, [], site))
+
+    return open_one
+
+
 def hub(folder, name):
     """Make the hub that a model's weights come from; return the variables that name it."""
-    weights = generation_of(name)["weights"].replace("/", "--")
+    weights = generation_of(name)["weights"]
     for file, tensors in WEIGHTS.get(name, {}).items():
-        path = folder / weights / COMMIT / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(tensors)
+        _write(folder, weights, file, tensors)
     return {"STUB_HUB": str(folder)}
 
 
@@ -74,6 +100,12 @@ def committed(repository):
     for step in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "stand-in"]):
         subprocess.run([*git, *step], check=True)
     return subprocess.check_output([*git, "rev-parse", "HEAD"], text=True).strip()
+
+
+def _write(folder, repository, file, tensors):
+    path = folder / repository.replace("/", "--") / COMMIT / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(tensors)
 
 
 def _copy(source, target):

@@ -5,12 +5,12 @@ import sys
 from contextlib import closing
 
 import pytest
-from external_environments import COMMIT, environment, hub
+from external_environments import environments, opener
 from external_rig import ROOT, generation_of, opened, picture, turn, write_wrapper
 
 from gensight.conformance import text_for
 from gensight.errors import AnswerError, GensightError
-from gensight.models.external_command import WRAPPERS, open_model
+from gensight.models.external_command import WRAPPERS
 from gensight.specs.base import load_spec
 from gensight.specs.model import ModelSpec
 
@@ -31,34 +31,12 @@ ADAPTER = "transformer.blocks.0.to_k.lora_A.weight transformer.blocks.0.to_k.lor
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return a function that makes the environment of a model once."""
-    known = {}
-
-    def make(name):
-        if name not in known:
-            known[name] = environment(tmp_path_factory.mktemp("environments"), name)
-        return known[name]
-
-    return make
+    return environments(tmp_path_factory.mktemp("environments"))
 
 
 @pytest.fixture
 def started(made, tmp_path, monkeypatch):
-    """Return a function that opens a model's wrapper; `files` lie on the hub as they are given."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-
-    def start(name, files=(), **settings):
-        for variable, value in hub(tmp_path / "hub", name).items():
-            monkeypatch.setenv(variable, value)
-        for (repository, file), tensors in dict(files).items():
-            path = tmp_path / "hub" / repository.replace("/", "--") / COMMIT / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(tensors)
-        generation, site = made(name)
-        given = {**generation, "settings": {**generation["settings"], **settings}}
-        return closing(open_model(given, [], site))
-
-    return start
+    return opener(made, tmp_path, monkeypatch)
 
 
 def asked(name, query):

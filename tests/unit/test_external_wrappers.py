@@ -4,12 +4,11 @@ import ast
 import io
 import json
 import re
-from contextlib import closing
 
 import numpy as np
 import pytest
 import yaml
-from external_environments import COMMIT, MODELS, environment, hub
+from external_environments import COMMIT, MODELS, environments, hub, opener
 from external_rig import ROOT, generation_of, picture, turn
 from PIL import Image
 
@@ -36,30 +35,12 @@ PINNED = re.compile(r"[a-z0-9_-]+==[0-9][0-9a-z.]*")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return a function that makes the environment of a model once."""
-    known = {}
-
-    def make(name):
-        if name not in known:
-            known[name] = environment(tmp_path_factory.mktemp("environments"), name)
-        return known[name]
-
-    return make
+    return environments(tmp_path_factory.mktemp("environments"))
 
 
 @pytest.fixture
 def opened(made, tmp_path, monkeypatch):
-    """Return a function that opens a model's wrapper in its environment."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-
-    def open_one(name, **settings):
-        for variable, value in hub(tmp_path / "hub", name).items():
-            monkeypatch.setenv(variable, value)
-        generation, site = made(name)
-        given = {**generation, "settings": {**generation["settings"], **settings}}
-        return closing(open_model(given, [], site))
-
-    return open_one
+    return opener(made, tmp_path, monkeypatch)
 
 
 def levels_of(reply):
