@@ -93,28 +93,29 @@ def planned(pattern, wildcards):
     return PLANNED[path]
 
 
-def provider_slots(provider):
-    """Return a resource function: one slot of the provider for each of its models' jobs."""
+def slots_of(takes):
+    """Return a rule's slots as resources: one of each provider that a job `takes` a slot of."""
 
-    def slots(wildcards):
-        return int(project.asks(wildcards.model) == provider)
+    def slots(provider):
+        return lambda wildcards: int(takes(wildcards, provider))
 
-    return slots
+    return {f"{provider}_slots": slots(provider) for provider in PROVIDERS}
 
 
-def judge_slots(provider):
-    """Return a resource function: one slot of the provider for each judge's job that asks it.
+def model_takes(wildcards, provider):
+    """Whether a model's job takes a slot of the provider: where it asks it."""
+    return project.asks(wildcards.model) == provider
+
+
+def judge_takes(wildcards, provider):
+    """Whether a judge's job takes a slot of the provider: where a model of its panel asks it.
 
     None where a model of the panel runs in the job: it would keep the provider from all others as
     long as that one takes, and the provider's lock holds in any case.
     """
-
-    def slots(wildcards):
-        judging = project.judges[wildcards.judge].models
-        asks = any(project.asks(name) == provider for name in judging)
-        return int(asks and needs_of_judge(project, wildcards.judge).gpus == 0)
-
-    return slots
+    judging = project.judges[wildcards.judge].models
+    asks = any(project.asks(name) == provider for name in judging)
+    return asks and needs_of_judge(project, wildcards.judge).gpus == 0
 
 
 def needs_by(wildcard, needs_of):

@@ -43,7 +43,7 @@ rule generate_hosted:
     conda:
         "../../envs/hosted.yaml"
     resources:
-        **{f"{name}_slots": provider_slots(name) for name in PROVIDERS},
+        **slots_of(model_takes),
     params:
         determinants=determinants_of(GENERATIONS),
         ledger=project.config.ledger,
@@ -64,7 +64,7 @@ rule generate_local:
     conda:
         "../../envs/models.yaml"
     resources:
-        **{f"{name}_slots": provider_slots(name) for name in PROVIDERS},
+        **slots_of(model_takes),
         **machine_of("generate_local", needs_by("model", needs_of_model)),
     params:
         determinants=determinants_of(GENERATIONS),

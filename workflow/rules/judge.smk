@@ -24,7 +24,7 @@ rule judge:
     conda:
         "../../envs/hosted.yaml"
     resources:
-        **{f"{name}_slots": judge_slots(name) for name in PROVIDERS},
+        **slots_of(judge_takes),
     params:
         determinants=determinants_of(JUDGEMENTS),
         ledger=project.config.ledger,
@@ -46,7 +46,7 @@ rule judge_local:
     conda:
         "../../envs/models.yaml"
     resources:
-        **{f"{name}_slots": judge_slots(name) for name in PROVIDERS},
+        **slots_of(judge_takes),
         **machine_of("judge_local", needs_by("judge", needs_of_judge)),
     params:
         determinants=determinants_of(JUDGEMENTS),
