@@ -11,7 +11,7 @@ from gensight.atomic import write_text
 from gensight.digests import digest_of
 from gensight.footers import mark, read_footer
 from gensight.records import RowFile, Summary
-from gensight.specs.tables import TableSpec
+from gensight.specs.tables import ListingSpec, TableSpec
 from gensight.tables import (
     ModelInfo,
     RunFacts,
@@ -41,7 +41,7 @@ def tabulate(summaries: Sequence[str], output: str, determinants: Mapping[str, A
     if how == "only":
         spec = _as_printed(spec)
     elif how is None and spec.listing is not None:
-        spec = _without_print(spec)
+        spec = spec.model_copy(update={"listing": _without_print(spec.listing)})
     facts = RunFacts(
         name=plan["run"], mark=_mark(summaries, plan), protocol=tuple(plan["protocol"])
     )
@@ -89,18 +89,18 @@ def _as_printed(spec: TableSpec) -> TableSpec:
     caption = f"As {paper} prints it in its Table {cited.table}; nothing here was measured."
     listing = spec.listing
     if listing is not None and listing.sent:
-        ours = ("longer", *(c.field for c in listing.columns if c.field.startswith(PRINTED)))
-        columns = [column for column in listing.columns if column.field not in ours]
-        listing = listing.model_copy(update={"columns": columns})
+        listing = _without_print(listing, "longer")
     return spec.model_copy(update={"caption": caption, "notes": [], "listing": listing})
 
 
-def _without_print(spec: TableSpec) -> TableSpec:
-    """Return a listing without what a paper prints, for a run that hides that."""
-    assert spec.listing is not None
-    columns = [one for one in spec.listing.columns if not one.field.startswith(PRINTED)]
-    listing = spec.listing.model_copy(update={"columns": columns})
-    return spec.model_copy(update={"listing": listing})
+def _without_print(listing: ListingSpec, *others: str) -> ListingSpec:
+    """Return a listing without the fields that hold what a paper prints, and without `others`."""
+    columns = [
+        column
+        for column in listing.columns
+        if not column.field.startswith(PRINTED) and column.field not in others
+    ]
+    return listing.model_copy(update={"columns": columns})
 
 
 def _citations(spec: TableSpec, plan: Mapping[str, Any]) -> Citations | None:

@@ -8,7 +8,7 @@ scale, and end where it ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gensight.errors import SpecError
@@ -46,8 +46,8 @@ def shaded(
 
 def families(columns: Sequence[Column]) -> list[str]:
     """Return the families of the shaded columns, each once."""
-    named = [column.spec.shade for column in columns if column.kind == "number"]
-    return list(dict.fromkeys(name for name in named if name is not None))
+    named = (_family(column) for column in columns)
+    return list(dict.fromkeys(family for family in named if family is not None))
 
 
 def colour(shade: float) -> str:
@@ -85,7 +85,8 @@ def _ends(
         (number, column.higher_is_better)
         for row in rows
         if row.role in roles
-        for number, column in _numbers(row, columns, family)
+        for cell, column in zip(row.cells, columns, strict=True)
+        if _family(column) == family and (number := _number(cell, column)) is not None
     ]
     numbers = {number for number, _ in found}
     if len(numbers) < 2:
@@ -94,15 +95,15 @@ def _ends(
     return (best, worst) if any(higher is False for _, higher in found) else (worst, best)
 
 
-def _numbers(row: Row, columns: Sequence[Column], family: str) -> Iterator[tuple[float, Column]]:
-    for cell, column in zip(row.cells, columns, strict=True):
-        if column.kind == "number" and column.spec.shade == family and _is_number(cell):
-            assert cell.number is not None
-            yield cell.number * column.spec.scale, column
+def _family(column: Column) -> str | None:
+    return column.spec.shade if column.kind == "number" else None
 
 
-def _is_number(cell: Cell) -> bool:
-    return cell.kind == "number" and cell.number is not None
+def _number(cell: Cell, column: Column) -> float | None:
+    """Return the number of a cell in printed units, if it is one."""
+    if cell.kind != "number" or cell.number is None:
+        return None
+    return cell.number * column.spec.scale
 
 
 def _shaded(
@@ -112,11 +113,11 @@ def _shaded(
 ) -> Row:
     cells = []
     for cell, column in zip(row.cells, columns, strict=True):
-        family = column.spec.shade if column.kind == "number" else None
+        family, number = _family(column), _number(cell, column)
         scale = ends.get((family, row.role == PUBLISHED)) if family is not None else None
-        if scale is not None and cell.number is not None and _is_number(cell):
+        if scale is not None and number is not None:
             white, blue = scale
-            share = (cell.number * column.spec.scale - white) / (blue - white)
+            share = (number - white) / (blue - white)
             cell = replace(cell, shade=min(max(share, 0.0), 1.0))
         cells.append(cell)
     return replace(row, cells=tuple(cells))
